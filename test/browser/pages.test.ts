@@ -201,6 +201,17 @@ it("[BL-444] the palette does what another page can do", async () => {
   expect(await page.evaluate(() => location.hash)).toBe("#/mqtt/live");
 });
 
+it.each([
+  ["account", "add a user", "Account: Add a user…", (page: Page) => page.getByRole("dialog", { name: "Add a user" })],
+  ["grpc", "add a rule", "gRPC: Add a rule…", (page: Page) => page.getByRole("heading", { name: "New rule" })],
+] as const)("[BL-444] the palette finds what %s makes new", async (service, typed, title, madeBy) => {
+  const { page } = await openBrowserShell("http", { others: [service] });
+  await (await openPalette(page)).fill(typed);
+  await page.getByText(title).waitFor();
+  await page.keyboard.press("Enter");
+  await madeBy(page).waitFor();
+});
+
 it("[BL-167] the palette offers the commands of the page with their keys, and the page of shortcuts lists the keys", async () => {
   const { page } = await open();
   const main = page.getByRole("main");

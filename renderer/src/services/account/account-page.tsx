@@ -8,7 +8,7 @@ import { exampleCommand, sampleLogin } from "./account-service.ts";
 import { AccountSessions } from "./account-sessions.tsx";
 import { AccountTry } from "./try/account-try.tsx";
 import { callOfExchange, recordedCalls } from "./try/try-draft.ts";
-import { AccountUsers } from "./users/account-users.tsx";
+import { AccountUsers, usersCommands } from "./users/account-users.tsx";
 
 export const accountPage = defineServicePage({
   id: "account",
@@ -40,7 +40,7 @@ export const accountPage = defineServicePage({
         command: exampleCommand,
       },
     }),
-    contentTab("users", "Users", AccountUsers),
+    contentTab("users", "Users", AccountUsers, usersCommands),
     contentTab("sessions", "Sessions", AccountSessions),
     tryTab(AccountTry),
   ],

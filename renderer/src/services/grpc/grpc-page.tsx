@@ -7,7 +7,7 @@ import { grpcColumns } from "./grpc-columns.tsx";
 import { GrpcMetrics } from "./metrics/grpc-metrics.tsx";
 import { addProtosCommands } from "./protos/add-protos-button.tsx";
 import { grpcRowCommands } from "./recorded-call.ts";
-import { GrpcReplies } from "./replies/grpc-replies.tsx";
+import { GrpcReplies, repliesCommands } from "./replies/grpc-replies.tsx";
 import { GrpcServices } from "./services/grpc-services.tsx";
 import { GrpcTry } from "./try/grpc-try.tsx";
 
@@ -39,7 +39,7 @@ export const grpcPage = defineServicePage({
     }),
     contentTab("services", "Services", GrpcServices, addProtosCommands),
     tryTab(GrpcTry),
-    contentTab("replies", "Replies", GrpcReplies),
+    contentTab("replies", "Replies", GrpcReplies, repliesCommands),
     contentTab("metrics", "Metrics", GrpcMetrics),
   ],
 });

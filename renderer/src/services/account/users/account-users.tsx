@@ -9,6 +9,7 @@ import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
 import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
+import { type PageCommand, useCommands } from "../../../ui/commands.ts";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
@@ -23,6 +24,11 @@ import { useAccountList } from "../use-account-list.ts";
 import { AddUserDialog } from "./add-user-dialog.tsx";
 import { userColumns } from "./user-columns.tsx";
 import { UserInspector } from "./user-inspector.tsx";
+
+const addUser = { id: "account-add-user", title: "Add a user…", keywords: "create new" };
+const resetAll = { id: "account-reset", title: "Reset to sample data…" };
+/** What the palette finds of it. */
+export const usersCommands: readonly PageCommand[] = [addUser, resetAll];
 
 /** The users that may log in: list, add, edit, disable; the sample data can be restored. */
 export function AccountUsers() {
@@ -61,6 +67,14 @@ export function AccountUsers() {
     if (await attempt(client.action(accountActions, "account", "data.reset"))) notifyDone("Account was reset to its sample data");
   };
 
+  useCommands(
+    running
+      ? [
+          { ...addUser, run: () => setAdding(true) },
+          { ...resetAll, run: () => void reset() },
+        ]
+      : [],
+  );
   if (!running) return <ServiceStopped id="account" text="Its data is kept while it is stopped. Start the service to see its users." />;
   return (
     <ListPage

@@ -13,7 +13,7 @@ import { Fact } from "../../../list/list-status.tsx";
 import { RowMenu } from "../../../list/row-menu.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { useHandover } from "../../../pages/service/handover.ts";
-import { useCommands } from "../../../ui/commands.ts";
+import { type PageCommand, useCommands } from "../../../ui/commands.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { Notice } from "../../../ui/panel.tsx";
 import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
@@ -39,6 +39,11 @@ const nothing: readonly never[] = [];
 const noneUnsaved: ReadonlyMap<string, UnsavedRule> = new Map();
 /** No rule has a key that begins so. */
 const newKey = "\n";
+
+const addRule = { id: "grpc-add-rule", title: "Add a rule…", keywords: "reply new create" };
+const editRules = { id: "grpc-edit-rules", title: "Edit the file of rules…", keywords: "replies" };
+/** What the palette finds of it. */
+export const repliesCommands: readonly PageCommand[] = [addRule, editRules];
 
 /** The rules that answer calls, with their counts, and the calls that wait for a release. */
 export function GrpcReplies() {
@@ -81,14 +86,22 @@ export function GrpcReplies() {
     setText("");
     choice.openId(key);
   });
-  useCommands(running && choice.chosenRow ? commandsOf(rows.find(({ key }) => key === choice.chosen) ?? choice.chosenRow) : []);
-  if (!running) return <ServiceStopped id="grpc" text="Start the service to see and change its replies." />;
   const problems = view?.problems ?? nothing;
   const isBroken = problems.length > 0;
-  const opened = adding !== undefined ? undefined : rows.find(({ key }) => key === choice.opened?.id);
-  const openedText = texts?.rules.find(({ key }) => key === opened?.key)?.text;
   const first = services.find(({ methods }) => methods.some(({ path }) => takesRules(path)))?.methods[0];
   const add = () => setAdding(first?.path.slice(1) ?? "example.Greeter/SayHello");
+  useCommands(
+    running
+      ? [
+          ...(choice.chosenRow ? commandsOf(rows.find(({ key }) => key === choice.chosen) ?? choice.chosenRow) : []),
+          { ...addRule, enabled: !isBroken, run: add },
+          { ...editRules, enabled: texts !== undefined, run: () => setEditing(true) },
+        ]
+      : [],
+  );
+  if (!running) return <ServiceStopped id="grpc" text="Start the service to see and change its replies." />;
+  const opened = adding !== undefined ? undefined : rows.find(({ key }) => key === choice.opened?.id);
+  const openedText = texts?.rules.find(({ key }) => key === opened?.key)?.text;
   const close = () => {
     setAdding(undefined);
     choice.close();
