@@ -165,6 +165,20 @@ it("[RTSP-18] sessions over UDP that nobody uses any more end in time, and free 
   await (await server.connect()).setUp("/stream", [0], transport);
 });
 
+it("[RTSP-231] the ports of the service are no client's, and it goes on to the next transport", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  const setUp = (Transport: string) => client.request("SETUP", "/stream/trackID=0", { Transport });
+  const own = /server_port=(\d+)-(\d+)/.exec(header(await setUp("RTP/AVP;unicast;client_port=41000-41001"), "Transport"))?.slice(1) ?? [];
+  const [rtp = "", rtcp = ""] = own;
+  for (const ports of [`${rtp}-${rtcp}`, `${rtcp}-${rtp}`, `41002-${rtcp}`]) {
+    expect((await setUp(`RTP/AVP;unicast;client_port=${ports}`)).status).toBe(461);
+    const answer = await setUp(`RTP/AVP;unicast;client_port=${ports},${tcpTransport(0)}`);
+    expect([answer.status, header(answer, "Transport")]).toEqual([200, expect.stringContaining("interleaved=")]);
+    await client.request("TEARDOWN", "/stream", { Session: header(answer, "Session") });
+  }
+});
+
 it("[RTSP-22] the UDP ports of a session whose connection is closed are taken over, those of another session are not", async () => {
   const server = await startRtsp();
   const transport = () => "RTP/AVP;unicast;client_port=41000-41001";

@@ -19,6 +19,8 @@ export type ChannelReceiver = (packet: Buffer) => void;
 export interface TransportConnection extends PacketConnection {
   /** Of the client. */
   readonly address: string;
+  /** By which it has reached this computer. */
+  readonly localAddress: string;
   readonly udp: UdpPorts | undefined;
   readonly multicast: MulticastGroups | undefined;
   /** Its interleaved channels in use. */
@@ -41,7 +43,7 @@ export function chooseTransport(
   connection: TransportConnection,
   freePorts: (ports: PortPair) => void,
 ): ChosenTransport {
-  let taken: PortPair | undefined;
+  let problem: string | undefined;
   const own = session?.transports.get(track)?.answer;
   for (const offer of offers) {
     if (offer.profile !== "RTP/AVP") continue;
@@ -59,14 +61,21 @@ export function chooseTransport(
     const { clientPorts, destination } = offer;
     // §16.1: packets go only to where the request came from.
     if (!clientPorts || !connection.udp || (destination !== undefined && plainAddress(destination) !== connection.address)) continue;
-    const { udp, address } = connection;
+    const { udp, address, localAddress } = connection;
+    // What the service sends would come back to it, and keep the session alive without a client.
+    if (address === localAddress && clientPorts.some((port) => udp.ports.includes(port))) {
+      problem ??= `UDP ports ${clientPorts.join("-")} of ${address} are those of this service`;
+      continue;
+    }
     const isClaimed = (port: number, index: number) => udp.isClaimed(index === 0 ? "rtp" : "rtcp", address, port);
     if (!isFree(clientPorts, own?.clientPorts, isClaimed)) freePorts(clientPorts);
     if (isFree(clientPorts, own?.clientPorts, isClaimed)) return { kind: "udp", offer, ports: clientPorts };
-    taken ??= clientPorts;
+    problem ??= `UDP ports ${clientPorts.join("-")} of ${address} are set up for another track or session`;
   }
-  if (taken) throw new RtspRefusal(461, `UDP ports ${taken.join("-")} of ${connection.address} are set up for another track or session`);
-  throw new RtspRefusal(461, offers.length === 0 ? "the Transport header has no transport of RTP" : "none of the transports is served");
+  throw new RtspRefusal(
+    461,
+    problem ?? (offers.length === 0 ? "the Transport header has no transport of RTP" : "none of the transports is served"),
+  );
 }
 
 const isFree = (pair: PortPair, own: PortPair | undefined, isUsed: (number: number, index: number) => boolean): boolean =>

@@ -32,7 +32,6 @@ export interface RequestAnswer {
 
 /** What the handlers need of the connection of a request. */
 export interface RequestConnection extends TransportConnection {
-  readonly localAddress: string;
   /** False once it is closed: nothing that is opened for it would be released. */
   readonly isOpen: boolean;
   /** Address and port of the server. */
