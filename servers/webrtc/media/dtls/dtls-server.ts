@@ -54,7 +54,6 @@ export class DtlsServer implements DtlsSide {
       onMessage: (message) => this.#message(message),
       lastOfFlights: [handshakeTypes.clientHello, handshakeTypes.finished],
     });
-    this.#ecdh.generateKeys();
   }
 
   /** The client begins. */
@@ -108,7 +107,8 @@ export class DtlsServer implements DtlsSide {
     if (!profile) throw new HandshakeError("the client offers no SRTP profile that is known here", alerts.handshakeFailure);
     this.#hello = hello;
     this.#profile = profile;
-    const point = this.#ecdh.getPublicKey();
+    // Not before: many offers never connect.
+    const point = this.#ecdh.generateKeys();
     const parameters = Buffer.concat([Buffer.from([namedCurve]), uint16(p256), vector(1, point)]);
     const { certificate } = this.#options;
     const signature = sign("sha256", Buffer.concat([hello.random, this.#random, parameters]), certificate.key);

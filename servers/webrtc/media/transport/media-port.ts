@@ -48,6 +48,8 @@ export class MediaPort {
   readonly #publicAddress: string;
   readonly #shares: DatagramShares;
   readonly #senders = new Map<Socket, DatagramSender>();
+  /** Asked for by each offer. */
+  #bound: readonly string[] | undefined;
   readonly #byUfrag = new Map<string, Registered>();
   readonly #byAddress = new Map<string, PeerTransport>();
   readonly #addresses = new Map<PeerTransport, Set<string>>();
@@ -82,8 +84,9 @@ export class MediaPort {
 
   /** Those by which peers may reach it, the preferred one first. */
   addresses(): string[] {
-    const bound = [...new Set([...this.#senders.keys()].map((socket) => socket.address().address))];
-    if (!bound.some((address) => address === "0.0.0.0" || address === "::")) return bound;
+    this.#bound ??= [...new Set([...this.#senders.keys()].map((socket) => socket.address().address))];
+    const bound = this.#bound;
+    if (!bound.some((address) => address === "0.0.0.0" || address === "::")) return [...bound];
     const hasIpv6 = bound.includes("::");
     const own = Object.values(os.networkInterfaces()).flatMap((list) => list ?? []);
     const reachable = own.filter(
