@@ -71,7 +71,9 @@ export function createSessionLoader(database: Database.Database, { lastMessage, 
   const nextSession = prepare("SELECT * FROM session WHERE id > ? ORDER BY id LIMIT 1");
   const nextRetained = prepare("SELECT * FROM retained WHERE topic > ? ORDER BY topic LIMIT 1");
   const nextSubscription = prepare("SELECT * FROM subscription WHERE session_id = ? AND filter > ? ORDER BY filter LIMIT 1");
-  const nextDeliveries = prepare(`SELECT * FROM delivery WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${rowsAtOnce}`);
+  const nextDeliveries = prepare(
+    `SELECT * FROM delivery WHERE session_id = ? AND (packet_id = 0) = ? AND id > ? ORDER BY id LIMIT ${rowsAtOnce}`,
+  );
   const receivedOf = prepare("SELECT packet_id FROM received WHERE session_id = ?").pluck();
   const nextMessages = prepare(`SELECT id FROM message WHERE id > ? AND id <= ? ORDER BY id LIMIT ${rowsAtOnce}`).pluck();
   const messageOf = prepare("SELECT * FROM message WHERE id = ?");
@@ -112,9 +114,14 @@ export function createSessionLoader(database: Database.Database, { lastMessage, 
     }
   }
 
+  /** Those that were sent in the order of sending, then those that wait. */
   function* deliveries(session: number, filters: ReadonlyMap<number, string>): Generator<StoredDelivery> {
+    for (const waits of [0, 1]) yield* deliveriesThat(waits, session, filters);
+  }
+
+  function* deliveriesThat(waits: number, session: number, filters: ReadonlyMap<number, string>): Generator<StoredDelivery> {
     for (let last = 0; ; ) {
-      const rows = nextDeliveries.all(session, last) as DeliveryRow[];
+      const rows = nextDeliveries.all(session, waits, last) as DeliveryRow[];
       for (const row of rows) {
         const read = message(row.message_id);
         last = row.id;

@@ -44,7 +44,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
   const putMessage = prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   const deleteMessage = prepare("DELETE FROM message WHERE id = ?");
   const putDelivery = prepare("INSERT INTO delivery VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  const updateDelivery = prepare("UPDATE delivery SET packet_id = ?, released = ? WHERE id = ?");
+  const updateDelivery = prepare("UPDATE delivery SET id = ?, packet_id = ?, released = ? WHERE id = ?");
   const deleteDelivery = prepare("DELETE FROM delivery WHERE id = ?");
   const putReceived = prepare("INSERT OR IGNORE INTO received VALUES (?, ?)");
   const deleteReceived = prepare("DELETE FROM received WHERE session_id = ? AND packet_id = ?");
@@ -160,7 +160,11 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
       const list = identifiers?.join(",") ?? "";
       write(putDelivery, deliveryId, owner, message.storedId, qos, retain ? 1 : 0, list, packetId, isReleased(delivery), sharedAs);
     },
-    updated: (_session, delivery) => write(updateDelivery, delivery.packetId, isReleased(delivery), delivery.storedId),
+    updated(_session, delivery) {
+      // [MQTT-4.6.0-1], [MQTT-4.6.0-4]: it is the last one that was sent, or whose PUBREC has come.
+      write(updateDelivery, ++deliveryId, delivery.packetId, isReleased(delivery), delivery.storedId);
+      delivery.storedId = deliveryId;
+    },
     removed(_session, delivery) {
       if (delivery.storedId === 0) return;
       write(deleteDelivery, delivery.storedId);
