@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";
+import { type BodyReader, FramedBody } from "../../servers/grpc/engine/framed-body.ts";
 import { frameOf } from "../../servers/grpc/engine/message-type.ts";
 import { StatusError } from "../../servers/grpc/engine/status.ts";
 import { helloRequest } from "../../servers/grpc/services/example-messages.ts";
-import { BareBody, type BodyReader, TextBody } from "../../servers/grpc/web/body-reader.ts";
+import { BareBody, TextBody } from "../../servers/grpc/web/body-reader.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 import { startGrpc } from "./harness.ts";
 import { framesOf, fromText, post } from "./web-clients.ts";

@@ -15,16 +15,31 @@ export interface BodyLimits {
   readonly malformed: GrpcStatusName;
 }
 
+/** Finds the messages in a request's body. The methods throw a `StatusError` for bytes that are not a message. */
+export interface BodyReader {
+  push(chunk: Buffer): void;
+  /** Bytes that were not taken yet. */
+  readonly length: number;
+  /** Memory of them. */
+  readonly heldBytes: number;
+  clear(): void;
+  /** To be called when the rest waits. */
+  keepRestOnly(): void;
+  /** A message is complete, or some of what came can be decoded. */
+  readonly hasNext: boolean;
+  /** The next complete message, if there is one by then. */
+  next(): WireMessage | undefined;
+  /** To be called when the body has ended and `next` has nothing more. */
+  end(): void;
+}
+
 const compressedFlag = 1;
 
 export const tooLong = (length: number, limit: number): StatusError =>
   new StatusError("RESOURCE_EXHAUSTED", `a message of ${length} bytes is longer than the limit of ${limit}`);
 
-/**
- * Finds the messages in a body. Each has a prefix of five bytes: a flag for compression, and the length. The methods throw a
- * `StatusError` for bytes that are not a message.
- */
-export class FramedBody {
+/** A body in which each message has a prefix of five bytes: a flag for compression, and the length. */
+export class FramedBody implements BodyReader {
   readonly #queue = new ByteQueue();
   readonly #limits: BodyLimits;
 
@@ -32,12 +47,10 @@ export class FramedBody {
     this.#limits = limits;
   }
 
-  /** Bytes that were not taken yet. */
   get length(): number {
     return this.#queue.length;
   }
 
-  /** Memory of them. */
   get heldBytes(): number {
     return this.#queue.heldBytes;
   }
@@ -50,17 +63,14 @@ export class FramedBody {
     this.#queue.clear();
   }
 
-  /** To be called when the rest waits. */
   keepRestOnly(): void {
     this.#queue.keepRestOnly();
   }
 
-  /** A message is complete. */
   get hasNext(): boolean {
     return this.#queue.length >= prefixBytes && this.#queue.length >= prefixBytes + this.#queue.uint32At(1);
   }
 
-  /** The next complete message. */
   next(): WireMessage | undefined {
     if (this.#queue.length < prefixBytes) return undefined;
     const flags = this.#queue.at(0);
@@ -73,7 +83,6 @@ export class FramedBody {
     return { content: this.#queue.take(length), isCompressed: flags === compressedFlag };
   }
 
-  /** To be called when the body has ended and `next` has nothing more. */
   end(): void {
     if (this.#queue.length > 0) throw new StatusError(this.#limits.malformed, "the request ends within a message");
   }

@@ -4,7 +4,6 @@ import { errorCodes } from "../../core/http2/frames.ts";
 import type { AnswerFields } from "../../core/http2/hpack-encoder.ts";
 import type { Http2Stream, StreamReader } from "../../core/http2/http2-stream.ts";
 import type { RequestHead } from "../../core/http2/request-head.ts";
-import type { WorkShare } from "../../core/turns/work-connection.ts";
 import {
   fieldPairs,
   grpcTimeoutMs,
@@ -16,9 +15,10 @@ import {
 } from "./call-metadata.ts";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "./call-transport.ts";
 import type { GrpcConnection } from "./connections.ts";
-import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts";
+import { type BodyLimits, FramedBody } from "./framed-body.ts";
 import type { StartableTransport } from "./listener-calls.ts";
-import { inflateMessage, type MessageCoding } from "./message-coding.ts";
+import type { MessageCoding } from "./message-coding.ts";
+import { RequestMessages } from "./request-messages.ts";
 import { type StatusError, statusCode } from "./status.ts";
 import { resetStream, whyStreamClosed } from "./stream-end.ts";
 
@@ -45,21 +45,8 @@ const pairsOf = (fields: AnswerFields): Pairs => knownPairs.get(fields) ?? field
 export class Http2Call implements StartableTransport, StreamReader {
   readonly head: CallHead;
   readonly #stream: Http2Stream;
-  readonly #limits: Http2CallLimits;
-  readonly #body: FramedBody;
+  readonly #messages: RequestMessages;
   #events: CallEvents | undefined;
-  /** A message or the half-close is asked for. */
-  #isWanted = false;
-  #isDelivering = false;
-  readonly #share: WorkShare;
-  /** For its turn. */
-  #isWaiting = false;
-  #isInflating = false;
-  #inflatedBytes = 0;
-  /** Of the last message, for which the handler may wait for the end of the request. */
-  #messageBytes = 0;
-  receivedBytes = 0;
-  #hasHalfClosed = false;
   #isEnding = false;
   #sentHead: AnswerFields | undefined;
   #trailers: AnswerFields | undefined;
@@ -71,113 +58,31 @@ export class Http2Call implements StartableTransport, StreamReader {
 
   constructor(stream: Http2Stream, head: RequestHead, connection: GrpcConnection, limits: Http2CallLimits) {
     this.#stream = stream;
-    this.#limits = limits;
-    this.#body = new FramedBody(limits);
     this.head = new Http2CallHead(head, connection, limits.metadataBytes);
-    this.#share = connection.work.join(() => this.#goOn());
+    const { largestMessage } = limits;
+    this.#messages = new RequestMessages({ head: this.head, body: new FramedBody(limits), largestMessage, source: stream });
   }
 
   start(events: CallEvents): void {
     this.#events = events;
+    this.#messages.start(events);
     this.#stream.reader = this;
   }
 
   read(): void {
-    this.#isWanted = true;
-    this.#deliver();
+    this.#messages.read();
+  }
+
+  get receivedBytes(): number {
+    return this.#messages.receivedBytes;
   }
 
   onData(chunk: Buffer): void {
-    if (this.#isEnding) return;
-    this.#body.push(chunk);
-    this.#deliver();
-    this.#body.keepRestOnly();
-    this.#count();
+    this.#messages.push(chunk);
   }
 
   onEnd(): void {
-    this.#hasHalfClosed = true;
-    this.#deliver();
-    this.#count();
-  }
-
-  #count(): void {
-    const waiting = this.#hasHalfClosed ? 0 : this.#messageBytes;
-    const bytes = this.#isEnding ? 0 : this.#body.heldBytes + this.#inflatedBytes + waiting;
-    const more = bytes - this.receivedBytes;
-    this.receivedBytes = bytes;
-    this.head.connection.shares.memory.add(more);
-  }
-
-  #goOn(): void {
-    if (this.#whyClosed !== undefined) {
-      this.#endInTurn();
-      return;
-    }
-    this.#isWaiting = false;
-    this.#deliver();
-    this.#count();
-  }
-
-  /** Delivers what was asked for, as much as there is time for in a turn. The client may send while something is asked for. */
-  #deliver(): void {
-    if (this.#isDelivering || this.#isWaiting) return;
-    this.#isDelivering = true;
-    while (this.#isWanted && !this.#isInflating && !this.#isEnding) {
-      if (this.#body.hasNext && this.#share.isOver) {
-        this.#isWaiting = true;
-        this.#share.later();
-        break;
-      }
-      const message = this.#next();
-      if (!message) break;
-      this.#isWanted = false;
-      if (message.isCompressed) this.#inflate(message.content);
-      else this.#message(message.content, message.content.length, false);
-    }
-    this.#isDelivering = false;
-    const stream = this.#stream;
-    if ((this.#isWanted && !this.#isWaiting) || this.#isEnding) {
-      stream.resume();
-    } else if (this.#body.length > 0) stream.pause();
-  }
-
-  #message(bytes: Buffer, wireBytes: number, compressed: boolean): void {
-    this.#messageBytes = bytes.length;
-    this.#events?.onMessage({ bytes, wireBytes, compressed });
-  }
-
-  #next(): WireMessage | undefined {
-    try {
-      const message = this.#body.next();
-      if (message || !this.#hasHalfClosed) return message;
-      this.#body.end();
-    } catch (error) {
-      this.#events?.fail(error);
-      return undefined;
-    }
-    this.#isWanted = false;
-    this.#events?.onHalfClose();
-    return undefined;
-  }
-
-  #inflate(content: Buffer): void {
-    this.#isInflating = true;
-    this.#inflatedBytes = content.length;
-    const { requestEncoding, connection } = this.head;
-    inflateMessage(content, requestEncoding, this.#limits.largestMessage, connection.work, (length) => {
-      this.#inflatedBytes = content.length + length;
-      this.#count();
-      return !this.#isEnding;
-    })
-      .then((bytes) => {
-        this.#isInflating = false;
-        this.#inflatedBytes = 0;
-        if (!this.#isEnding) this.#message(bytes, content.length, true);
-        this.#deliver();
-        this.#count();
-      })
-      .catch((error: unknown) => this.#events?.fail(error));
+    this.#messages.end();
   }
 
   sendHeaders(headers: Metadata | undefined, coding: MessageCoding): void {
@@ -231,26 +136,16 @@ export class Http2Call implements StartableTransport, StreamReader {
 
   #stopReading(): void {
     this.#isEnding = true;
-    this.#body.clear();
-    this.#count();
+    this.#messages.stop();
   }
 
-  /** The stream is closed. Hundreds may be reset by one piece, so the calls end in the turns of all. */
   onClose(): void {
     this.#whyClosed = this.#isAbandoned ? "last bytes unread" : whyStreamClosed(this.#stream);
-    this.#stopReading();
-    this.#endInTurn();
-  }
-
-  #endInTurn(): void {
-    if (this.#share.isOver) this.#share.later();
-    else this.#over();
-  }
-
-  #over(): void {
-    this.#stopReading();
-    this.#events?.onOver(this.#sentEnd());
-    this.#events = undefined;
+    this.#isEnding = true;
+    this.#messages.close(() => {
+      this.#events?.onOver(this.#sentEnd());
+      this.#events = undefined;
+    });
   }
 
   #sentEnd(): SentEnd {

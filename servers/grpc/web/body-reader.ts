@@ -1,25 +1,7 @@
 import type { GrpcStatusName } from "../../../contract/traffic/grpc.ts";
 import { ByteQueue } from "../../core/net/byte-queue.ts";
-import { type BodyLimits, FramedBody, tooLong, type WireMessage } from "../engine/framed-body.ts";
+import { type BodyLimits, type BodyReader, FramedBody, tooLong, type WireMessage } from "../engine/framed-body.ts";
 import { StatusError } from "../engine/status.ts";
-
-/** Finds the messages in a request's body. The methods throw a `StatusError` for bytes that are not a message. */
-export interface BodyReader {
-  push(chunk: Buffer): void;
-  /** Bytes that were not taken yet. */
-  readonly length: number;
-  /** Memory of them. */
-  readonly heldBytes: number;
-  clear(): void;
-  /** To be called when the rest waits. */
-  keepRestOnly(): void;
-  /** A message is complete, or some of what came can be decoded. */
-  readonly hasNext: boolean;
-  /** The next complete message, if there is one by then. */
-  next(): WireMessage | undefined;
-  /** To be called when the body has ended and `next` has nothing more. */
-  end(): void;
-}
 
 /** Characters that are decoded at once. */
 const charactersAtOnce = 4 << 10;

@@ -1,19 +1,16 @@
 import type { Metadata } from "@grpc/grpc-js";
-import type { WorkShare } from "../../core/turns/work-connection.ts";
 import type { CallEnd, CallEvents, CallHead, SentEnd } from "../engine/call-transport.ts";
 import type { StartableTransport } from "../engine/listener-calls.ts";
-import { inflateMessage, type MessageCoding } from "../engine/message-coding.ts";
+import type { MessageCoding } from "../engine/message-coding.ts";
+import { RequestMessages, type RequestMessagesOptions } from "../engine/request-messages.ts";
 import { StatusError, statusCode } from "../engine/status.ts";
-import type { BodyReader } from "./body-reader.ts";
 import type { WebCors } from "./web-cors.ts";
 import type { AnswerFields, WebExchange } from "./web-exchange.ts";
 
-export interface WebCallOptions {
+export interface WebCallOptions extends Pick<RequestMessagesOptions, "body" | "largestMessage"> {
   readonly exchange: WebExchange;
   readonly head: CallHead;
-  readonly body: BodyReader;
   readonly cors: WebCors;
-  readonly largestMessage: number;
   /** For the request of a method that takes one message to arrive; undefined for a stream. */
   readonly requestMs: number | undefined;
   /** Called for an answer that could not be written. */
@@ -33,25 +30,10 @@ export abstract class WebCall implements StartableTransport {
   readonly head: CallHead;
   protected readonly exchange: WebExchange;
   readonly #options: WebCallOptions;
-  readonly #body: BodyReader;
+  readonly #messages: RequestMessages;
   #events: CallEvents | undefined;
   /** For the request. */
   #endWait: (() => void) | undefined;
-  #isWanted = false;
-  #isPumping = false;
-  readonly #share: WorkShare;
-  /** For its turn. */
-  #isWaiting = false;
-  #isInflating = false;
-  #inflatedBytes = 0;
-  /** Of the last message, for which the handler may wait for the end of the request. */
-  #messageBytes = 0;
-  receivedBytes = 0;
-  /** The client has sent its last byte. */
-  #hasEnded = false;
-  #toldBodyEnd = false;
-  /** Nothing more is read. */
-  #isDone = false;
   #isOver = false;
   /** Once the exchange is closed. */
   #closed: { readonly aborted: string | undefined } | undefined;
@@ -63,8 +45,7 @@ export abstract class WebCall implements StartableTransport {
     this.#options = options;
     this.head = options.head;
     this.exchange = options.exchange;
-    this.#body = options.body;
-    this.#share = options.head.connection.work.join(() => this.#goOn());
+    this.#messages = new RequestMessages({ ...options, source: options.exchange });
   }
 
   protected abstract writeHead(headers: Metadata | undefined, coding: MessageCoding): void;
@@ -73,23 +54,23 @@ export abstract class WebCall implements StartableTransport {
 
   start(events: CallEvents): void {
     this.#events = events;
+    this.#messages.start(events);
     this.exchange.read({
-      onData: (chunk) => this.#onChunk(chunk),
-      onEnd: () => {
-        this.#hasEnded = true;
-        this.#pump();
-        this.#count();
-      },
+      onData: (chunk) => this.#messages.push(chunk),
+      onEnd: () => this.#messages.end(),
       onClose: () => this.#close(),
     });
     const { requestMs } = this.#options;
-    if (requestMs !== undefined) this.#endWait = this.head.connection.work.wait(requestMs, () => this.fail(tooSlow(requestMs)));
+    // It fails nothing that has arrived by then.
+    if (requestMs !== undefined) this.#endWait = this.head.connection.work.wait(requestMs, () => this.#messages.fail(tooSlow(requestMs)));
   }
 
   read(): void {
-    this.#isWanted = true;
-    // Asynchronous, so that the caller's step ends first.
-    if (!this.#isPumping) queueMicrotask(() => this.#pump());
+    this.#messages.read();
+  }
+
+  get receivedBytes(): number {
+    return this.#messages.receivedBytes;
   }
 
   sentHeaders(): SentEnd["headers"] {
@@ -105,7 +86,7 @@ export abstract class WebCall implements StartableTransport {
   }
 
   end(end: CallEnd): void {
-    this.#stopReading();
+    this.#messages.stop();
     this.#write(() => {
       this.#written = this.writeEnd(end);
     });
@@ -117,7 +98,7 @@ export abstract class WebCall implements StartableTransport {
   }
 
   reset(status?: WrittenEnd): void {
-    this.#stopReading();
+    this.#messages.stop();
     this.#resetStatus = status;
     this.exchange.reset(status?.code === statusCode("RESOURCE_EXHAUSTED"));
   }
@@ -138,134 +119,15 @@ export abstract class WebCall implements StartableTransport {
     }
   }
 
-  #onChunk(chunk: Buffer): void {
-    if (this.#isDone) return;
-    try {
-      this.#body.push(chunk);
-    } catch (error) {
-      this.fail(error as StatusError);
-      return;
-    }
-    this.#pump();
-    this.#body.keepRestOnly();
-    this.#count();
-    if (!this.#isWanted || this.#isWaiting) this.exchange.pause();
-  }
-
-  #goOn(): void {
-    if (this.#closed) {
-      this.#endInTurn();
-      return;
-    }
-    this.#isWaiting = false;
-    this.#pump();
-    this.#count();
-  }
-
-  /** As much as there is time for in a turn. */
-  #pump(): void {
-    if (this.#isPumping || this.#isInflating || this.#isWaiting) return;
-    this.#isPumping = true;
-    try {
-      while (this.#isWanted && !this.#isDone) {
-        if (this.#body.hasNext && this.#share.isOver) {
-          this.#isWaiting = true;
-          this.#share.later();
-          break;
-        }
-        const message = this.#body.next();
-        if (!message && this.#body.hasNext) continue;
-        if (message) {
-          this.#isWanted = false;
-          const { content, isCompressed } = message;
-          if (!isCompressed) this.#message(content, content.length, false);
-          else {
-            this.#inflate(content);
-            break;
-          }
-        } else if (!this.#hasEnded) {
-          this.exchange.resume();
-          break;
-        } else if (!this.#toldBodyEnd) {
-          this.#toldBodyEnd = true;
-          this.#body.end();
-        } else {
-          this.#stopReading();
-          this.#events?.onHalfClose();
-        }
-      }
-    } catch (error) {
-      this.fail(error as StatusError);
-    } finally {
-      this.#isPumping = false;
-    }
-  }
-
-  #message(bytes: Buffer, wireBytes: number, compressed: boolean): void {
-    this.#messageBytes = bytes.length;
-    this.#events?.onMessage({ bytes, wireBytes, compressed });
-  }
-
-  #count(): void {
-    const waiting = this.#hasEnded ? 0 : this.#messageBytes;
-    const bytes = this.#isDone ? 0 : this.#body.heldBytes + this.#inflatedBytes + waiting;
-    const more = bytes - this.receivedBytes;
-    this.receivedBytes = bytes;
-    this.head.connection.shares.memory.add(more);
-  }
-
-  #inflate(content: Buffer): void {
-    this.#isInflating = true;
-    this.#inflatedBytes = content.length;
-    const { requestEncoding, connection } = this.head;
-    inflateMessage(content, requestEncoding, this.#options.largestMessage, connection.work, (length) => {
-      this.#inflatedBytes = content.length + length;
-      this.#count();
-      return !this.#isDone;
-    }).then(
-      (bytes) => {
-        this.#isInflating = false;
-        this.#inflatedBytes = 0;
-        if (!this.#isDone) this.#message(bytes, content.length, true);
-        this.#pump();
-        this.#count();
-      },
-      (error: StatusError) => {
-        this.#isInflating = false;
-        this.fail(error);
-      },
-    );
-  }
-
-  fail(error: StatusError): void {
-    if (this.#isDone) return;
-    this.#stopReading();
-    this.#events?.fail(error);
-  }
-
-  #stopReading(): void {
-    this.#isDone = true;
-    this.#body.clear();
-    this.#count();
-    this.#endWait?.();
-  }
-
-  /** As with calls of gRPC itself, hundreds may be reset by one piece. */
   #close(): void {
     this.#closed = { aborted: this.exchange.whyBroken() };
-    this.#stopReading();
-    this.#endInTurn();
-  }
-
-  #endInTurn(): void {
-    if (this.#share.isOver) this.#share.later();
-    else this.#over();
+    this.#messages.close(() => this.#over());
   }
 
   #over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#stopReading();
+    this.#endWait?.();
     this.#events?.onOver(this.#sentEnd());
   }
 
