@@ -1,7 +1,16 @@
 import { type ClientHttp2Session, connect } from "node:http2";
 import { connect as connectTcp } from "node:net";
+import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { clientMessage, dataRequest, helloReply, helloRequest, streamRequest } from "../../servers/grpc/services/example-messages.ts";
+import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
+import {
+  clientMessage,
+  dataRequest,
+  echoMessage,
+  helloReply,
+  helloRequest,
+  streamRequest,
+} from "../../servers/grpc/services/example-messages.ts";
 import { until } from "../support/until.ts";
 import { callMethod } from "./calls.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
@@ -131,6 +140,32 @@ it("[GRPC-179] answers that all clients leave unread are bounded: the connection
   expect([lost().length < 120, new Set(lost()), few.ended]).toEqual([true, new Set([enhanceYourCalm]), []]);
   const row = await service.ended(({ outcome }) => outcome === "RESOURCE_EXHAUSTED");
   expect(service.detail(row.id).status?.message).toMatch(tooMuchMemory);
+  expect((await hello(service)).status.code).toBe(0);
+});
+
+it("[GRPC-179] answers of unary calls of Connect count until they are read: the connection that has most loses calls", async () => {
+  const messageBytes = 200_000;
+  const service = await startGrpc({ messageBytes, memoryBytes: 8 * memoryBytes });
+  const session = connect(service.webUrl, { settings: { initialWindowSize: 0 } });
+  session.on("error", () => {});
+  onEnd(() => session.destroy());
+  const fields = {
+    ":method": "POST",
+    ":path": "/example.EchoService/EchoUnary",
+    "content-type": "application/proto",
+    "content-encoding": "gzip",
+  };
+  const ended: (number | undefined)[] = [];
+  const request = gzipSync(echoMessage.frame({ message: "x".repeat(messageBytes - 100) }).subarray(prefixBytes));
+  for (let call = 0; call < 100; call++) {
+    const stream = session.request(fields);
+    stream.on("error", () => {});
+    stream.on("close", () => ended.push(stream.rstCode));
+    stream.end(request);
+  }
+  // Of these, 40 are the bound.
+  await until(() => ended.length >= 50);
+  expect([ended.length < 75, new Set(ended)]).toEqual([true, new Set([enhanceYourCalm])]);
   expect((await hello(service)).status.code).toBe(0);
 });
 

@@ -88,6 +88,8 @@ export interface CallTransport {
   readonly head: CallHead;
   /** Memory of messages of the client that are incomplete, being decompressed, or wait for the end of the request. */
   readonly receivedBytes: number;
+  /** The one message of the answer leaves when the call ends: nothing may wait until the client has read it. */
+  readonly answersAtEnd: boolean;
   /** Asks for the next message or the half-close. */
   read(): void;
   /** `coding` is used for the compressed messages. */

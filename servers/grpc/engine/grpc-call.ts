@@ -139,7 +139,7 @@ export class GrpcCall implements CallEvents {
 
   /** Whether a handler that can wait may send. */
   get isWritable(): boolean {
-    return this.#output.unreadBytes < this.#options.limits.highWaterBytes;
+    return this.#output.unreadBytes < this.#options.limits.highWaterBytes || this.transport.answersAtEnd;
   }
 
   get heldBytes(): number {

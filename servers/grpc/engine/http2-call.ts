@@ -43,6 +43,7 @@ const pairsOf = (fields: AnswerFields): Pairs => knownPairs.get(fields) ?? field
 
 /** A call of gRPC itself: an HTTP/2 stream whose body is messages with prefixes, and whose trailers have the status. */
 export class Http2Call implements StartableTransport, StreamReader {
+  readonly answersAtEnd = false;
   readonly head: CallHead;
   readonly #stream: Http2Stream;
   readonly #messages: RequestMessages;

@@ -8,10 +8,12 @@ import { WebCall, type WebCallOptions, type WrittenEnd } from "./web-call.ts";
 
 /** A unary call of Connect: the answer is one message without a prefix, or an error as JSON with the HTTP status of its code. */
 export class ConnectUnaryCall extends WebCall {
+  override readonly answersAtEnd = true;
   readonly #errors: ConnectErrors;
   #headers: Metadata | undefined;
   #coding: MessageCoding = "identity";
-  #answer: Buffer | undefined;
+  /** Its frame, and what is to be called when the client has it. */
+  #answer: { readonly frame: Buffer; readonly onWritten: () => void } | undefined;
 
   constructor(errors: ConnectErrors, options: WebCallOptions) {
     super(options);
@@ -25,23 +27,23 @@ export class ConnectUnaryCall extends WebCall {
   }
 
   protected override writeFrame(frame: Buffer, onWritten: () => void): void {
-    this.#answer ??= frame;
-    process.nextTick(onWritten);
+    if (this.#answer) process.nextTick(onWritten);
+    else this.#answer = { frame, onWritten };
   }
 
   protected override writeEnd(end: CallEnd): WrittenEnd {
     const written = end.code === 0 && !this.#answer ? { ...end, code: statusCode("INTERNAL"), message: "the method has no answer" } : end;
     const { error, metadata } = connectErrorOf(written, this.#errors);
-    const isCoded = !error && this.#answer?.[0] === 1;
-    const body = error ? Buffer.from(JSON.stringify(error)) : (this.#answer as Buffer).subarray(prefixBytes);
+    const answer = error ? undefined : this.#answer;
+    const body = answer ? answer.frame.subarray(prefixBytes) : Buffer.from(JSON.stringify(error));
     this.respond(httpStatusOf(written.code), {
       ...this.#headers?.toHttp2Headers(),
       ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`trailer-${name}`, value])),
       "content-type": `application/${error ? "json" : this.head.codec}`,
-      ...(isCoded && { "content-encoding": this.#coding }),
+      ...(answer?.frame[0] === 1 && { "content-encoding": this.#coding }),
       "content-length": String(body.length),
     } as Record<string, string>);
-    this.exchange.finish(body);
+    this.exchange.finish(body, answer?.onWritten);
     return { code: written.code, message: written.message };
   }
 }

@@ -27,6 +27,7 @@ export interface WrittenEnd {
 
 /** A call on the web port: reads the messages of the request. A subclass for each protocol writes the answer. */
 export abstract class WebCall implements StartableTransport {
+  readonly answersAtEnd: boolean = false;
   readonly head: CallHead;
   protected readonly exchange: WebExchange;
   readonly #options: WebCallOptions;

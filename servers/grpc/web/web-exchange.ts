@@ -34,8 +34,8 @@ export interface WebExchange extends Pick<CallHead, "httpVersion" | "httpMethod"
   readonly isUnsent: boolean;
   /** The head of the answer, once it was sent. */
   readonly answered: Pairs | undefined;
-  /** Ends the answer and drops what is still to come of the request. */
-  finish(last?: Buffer): void;
+  /** Ends the answer and drops what is still to come of the request. Calls `onWritten` when the operating system has the last bytes. */
+  finish(last?: Buffer, onWritten?: () => void): void;
   /** Breaks off; `isTooMuch` tells the client of HTTP/2 why. */
   reset(isTooMuch?: boolean): void;
   /** Why the exchange is over; undefined if the answer was sent to its end. */
@@ -125,9 +125,9 @@ export class Http1Exchange implements WebExchange {
     if (!this.#output.destroyed) this.#output.flushHeaders();
   }
 
-  finish(last?: Buffer): void {
+  finish(last?: Buffer, onWritten?: () => void): void {
     const [input, output] = [this.#input, this.#output];
-    output.end(last);
+    output.end(last, onWritten);
     if (input.complete) return;
     // Closing now could lose the answer with it (RFC 9112 §9.6).
     input.resume();
@@ -210,8 +210,8 @@ export class Http2Exchange implements WebExchange {
     return this.#stream.isUnsent;
   }
 
-  finish(last?: Buffer): void {
-    if (last) this.#stream.write(last);
+  finish(last?: Buffer, onWritten?: () => void): void {
+    if (last) this.#stream.write(last, onWritten);
     this.#stream.end();
   }
 
