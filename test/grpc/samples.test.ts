@@ -57,3 +57,18 @@ it("[GRPC-83] a sample has a value that fits each field's type and name, and end
     createdAt: "",
   });
 });
+
+it("[GRPC-83] types that require one another get no sample of billions of fields, nor one that is thousands of messages deep", () => {
+  const required = (count: number, type: string) =>
+    Array.from({ length: count }, (_, field) => `required ${type} f${field} = ${field + 1};`).join(" ");
+  const wide = Array.from({ length: 9 }, (_, level) => `message Wide${level} { ${required(20, `Wide${level + 1}`)} }`);
+  const deep = Array.from({ length: 2_000 }, (_, level) => `message Deep${level} { ${required(1, `Deep${level + 1}`)} }`);
+  const text = `syntax = "proto2"; package shop; ${wide.join(" ")} message Wide9 { } ${deep.join(" ")} message Deep2000 { }`;
+  const { registry, errors } = compileProtos({ sources: [{ name: "shop.proto", text }] });
+  expect(errors).toEqual([]);
+  for (const name of ["shop.Wide0", "shop.Deep0"]) {
+    const type = registry.getMessage(name);
+    if (!type) throw new Error("there is no such type");
+    expect(() => sampleMessage(type, 1)).toThrow("requires too many fields");
+  }
+});

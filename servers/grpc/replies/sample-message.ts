@@ -1,9 +1,10 @@
 import { type DescEnum, type DescField, type DescMessage, fromJson, type JsonValue, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { StatusError } from "../engine/status.ts";
 
-/** Limits of nested and of very large types. */
-const deepest = 8;
-const mostFields = 2_000;
+/** Limits of nested and of very large types, and those of fields that have to be there: a few types that require one another may have billions. */
+const deepest = { optional: 8, required: 64 };
+const mostFields = { optional: 2_000, required: 4_000 };
 
 interface Sampler {
   /** Of the message in its stream, from 1. */
@@ -14,7 +15,10 @@ interface Sampler {
   readonly made: { fields: number };
 }
 
-/** A serialized message with a plausible value in each field. Values depend on `number`, its place in a stream from 1. */
+/**
+ * A serialized message with a plausible value in each field. Values depend on `number`, its place in a stream from 1. Throws RESOURCE_EXHAUSTED for a type
+ * that requires too many fields.
+ */
 export function sampleMessage(type: DescMessage, number: number): Uint8Array {
   return toBinary(type, fromJson(type, sampleJson(type, number)));
 }
@@ -42,7 +46,8 @@ function jsonOf(type: DescMessage, sampler: Sampler, name: string): JsonValue {
 
 function fieldValue(field: DescField, sampler: Sampler, name: string): JsonValue | undefined {
   const isRequired = field.presence === FeatureSet_FieldPresence.LEGACY_REQUIRED;
-  if (sampler.made.fields++ >= mostFields && !isRequired) return undefined;
+  if (sampler.made.fields++ >= mostFields.optional && !isRequired) return undefined;
+  if (sampler.made.fields > mostFields.required || sampler.within.length > deepest.required) throw tooMuchRequired();
   const one = (number: number): JsonValue | undefined => {
     if (field.enum) return enumValue(field.enum);
     if (!field.message) return scalarValue(field.scalar as ScalarType, number, name);
@@ -62,12 +67,15 @@ function fieldValue(field: DescField, sampler: Sampler, name: string): JsonValue
   }
 }
 
+const tooMuchRequired = (): StatusError =>
+  new StatusError("RESOURCE_EXHAUSTED", "the type of the answer requires too many fields for a sample; a reply rule can answer");
+
 /** The first value that is not 0. The enum for JSON's null has one value. */
 const enumValue = ({ typeName, values }: DescEnum): JsonValue =>
   typeName === "google.protobuf.NullValue" ? null : ((values.find(({ number }) => number !== 0) ?? values[0])?.number ?? 0);
 
 function isSampled(type: DescMessage, { within }: Sampler, isRequired: boolean): boolean {
-  return !within.includes(type) && (isRequired || (within.length < deepest && !unsampled.has(type.typeName)));
+  return !within.includes(type) && (isRequired || (within.length < deepest.optional && !unsampled.has(type.typeName)));
 }
 
 function scalarValue(type: ScalarType, number: number, name: string): JsonValue {
