@@ -52,12 +52,15 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
     return details(id);
   }
 
-  /** Invalidates cached credentials of the user. */
   /** A client may have begun thousands. */
   async function endRest(id: number, why: string, rest: SessionRange | undefined): Promise<void> {
     for (let left = rest; left; left = await store.write(() => left && sessions.endSome(id, why, left))) await nextTurn();
   }
 
+  /** Whether the user was removed; undefined while there are sessions to be removed before. */
+  const removeSome = (id: number): boolean | undefined => (sessions.removeSome(id) ? users.remove(id) : undefined);
+
+  /** Invalidates cached credentials of the user. */
   function dropCredentials(id: number): void {
     users.dropCredentials(id);
     cache.forgetUser(id);
@@ -123,10 +126,15 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
       log.info(`${enabled ? "Enabled" : "Disabled"} user ${email}`);
       return changed(id);
     },
-    "user.remove"({ id }) {
-      cache.forgetUser(id);
+    async "user.remove"({ id }) {
       const before = users.get(id);
-      const removed = store.together(() => users.remove(id));
+      let removed = store.together(() => {
+        // Until the last session is removed.
+        users.set(id, { enabled: 0 });
+        dropCredentials(id);
+        return removeSome(id);
+      });
+      for (; removed === undefined; removed = await store.write(() => removeSome(id))) await nextTurn();
       if (before && removed) log.info(`Removed user ${before.email}`);
       show.changed("users");
       return { removed };

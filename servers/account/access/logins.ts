@@ -98,6 +98,11 @@ export function createLogins({ store, tokens, check, log, now, onChange }: Login
     }
   }
 
+  /** It may have been changed, disabled or removed while the write waited. */
+  function requireUnchanged({ id, credentials, email }: User, attempt: Attempt): void {
+    if (users.get(id)?.credentials !== credentials) throw new AccessRefused("wronglogin", { user: email, decision: attempt.failed() });
+  }
+
   async function endSession(id: string, why: string): Promise<void> {
     await write(() => sessions.end(id, why));
     onChange();
@@ -129,12 +134,16 @@ export function createLogins({ store, tokens, check, log, now, onChange }: Login
       const { user, attempt } = await check.password(username, password, client);
       if (user.totp_secret !== null) {
         const expires_at = tokens.endsAt("mfa", user);
-        const token = await writeFor(attempt, () => tokens.issue("mfa", user, begin(user, "waiting for code", client)));
+        const token = await writeFor(attempt, () => {
+          requireUnchanged(user, attempt);
+          return tokens.issue("mfa", user, begin(user, "waiting for code", client));
+        });
         onChange();
         // A client with the right password may still be guessing codes: its failures stay counted.
         return { answer: { token: null, mfa: { token, methods: [totpMethod], expires_at } }, decision: attempt.succeeded(false), user };
       }
       const answer = await writeFor(attempt, () => {
+        requireUnchanged(user, attempt);
         signedIn(user, client);
         return pair(user, begin(user, "live", client));
       });

@@ -87,7 +87,7 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
   function forgotten(sessionId: unknown): TokenReading {
     const session = typeof sessionId === "string" ? sessions.get(sessionId, now()) : undefined;
     const user = session && users.get(session.user_id);
-    if (!session || !user || session.state === "ended") return { ok: false, problem: "revoked" };
+    if (!session || !user || user.enabled === 0 || session.state === "ended") return { ok: false, problem: "revoked" };
     return { ok: false, problem: "used", user, sessionId: session.id };
   }
 

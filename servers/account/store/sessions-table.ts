@@ -75,6 +75,8 @@ export interface SessionsTable {
   expireToken(id: string, at: number): boolean;
   tokens(query: TokenQuery, now: number): { readonly tokens: readonly ListedToken[]; readonly matching: number };
   liveTokens(now: number): number;
+  /** Deletes those that one user has, or all, some at a time. False while more are left. */
+  removeSome(userId?: number): boolean;
   /** Deletes the oldest tokens of one session beyond `most`. */
   trim(sessionId: string, most: number): void;
   /** Deletes sessions that ended long ago, and the oldest beyond the limit: some hundreds at a time. False while more are left. */
@@ -85,10 +87,8 @@ export interface SessionsTable {
 
 const remembered = 1_000;
 const keptAfterEndMs = 86_400_000;
-/** Sessions, with some tokens each. */
-const endedAtOnce = 20;
-/** A session takes its tokens along. */
-const prunedAtOnce = { tokens: 500, sessions: 20 };
+/** So many are changed or deleted in one step: a session may have one token, or hundreds. */
+const atOnce = { sessions: 20, tokens: 500 };
 /** Condition for a valid token; one parameter: now. */
 const live = "tokens.state = 'live' AND tokens.expires_at > ? + users.clock_shift_s * 1000";
 const liveTokensOf = `(SELECT count(*) FROM tokens WHERE tokens.session_id = sessions.id AND ${live})`;
@@ -104,7 +104,7 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   const endOne = database.prepare("UPDATE sessions SET state = 'ended', ended = ? WHERE id = ? AND state <> 'ended'");
   const revokeOf = database.prepare("UPDATE tokens SET state = 'revoked' WHERE session_id = ? AND state = 'live'");
   const someOfUser = database.prepare(
-    `SELECT number, id FROM sessions WHERE user_id = ? AND number > ? AND number <= ? AND state <> 'ended' ORDER BY number LIMIT ${endedAtOnce}`,
+    `SELECT number, id FROM sessions WHERE user_id = ? AND number > ? AND number <= ? AND state <> 'ended' ORDER BY number LIMIT ${atOnce.sessions}`,
   );
   const newest = database.prepare("SELECT coalesce(max(number), 0) FROM sessions").pluck();
   const sessionsWhere =
@@ -137,18 +137,34 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   }
   const readToken = (id: string) => token.get(id) as StoredToken | undefined;
   const liveTokens = database.prepare(`SELECT count(*) FROM tokens JOIN users ON users.id = tokens.user_id WHERE ${live}`).pluck();
-  /** Runs it for some; true when that were all. */
-  function pruning(table: keyof typeof prunedAtOnce, condition: string): (beyond: number) => boolean {
-    const most = prunedAtOnce[table];
-    const some = database.prepare(
-      `DELETE FROM ${table} WHERE number IN (SELECT number FROM ${table} WHERE ${condition} ORDER BY number LIMIT ${most})`,
-    );
-    return (beyond) => some.run(beyond).changes < most;
+  const tokensWhere = (condition: string) => `SELECT number FROM tokens WHERE ${condition} ORDER BY number LIMIT`;
+  /** Deletes some; true when that were all. */
+  function pruning(condition: string): (beyond: number) => boolean {
+    const some = database.prepare(`DELETE FROM tokens WHERE number IN (${tokensWhere(condition)} ${atOnce.tokens})`);
+    return (beyond) => some.run(beyond).changes < atOnce.tokens;
   }
-  const pruneTokens = pruning("tokens", "expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000");
-  const pruneEmpty = pruning("sessions", "started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id)");
-  const pruneBeyond = pruning("sessions", "number <= (SELECT max(number) FROM sessions) - ?");
-  const pruneTokensBeyond = pruning("tokens", "number <= (SELECT max(number) FROM tokens) - ?");
+  const removeTokensOf = database.prepare(`DELETE FROM tokens WHERE number IN (${tokensWhere("session_id = ?")} ?)`);
+  const removeOne = database.prepare("DELETE FROM sessions WHERE id = ?");
+  /** The same for sessions with their tokens. */
+  function removing(condition: string): (value: number) => boolean {
+    const some = database.prepare(`SELECT id FROM sessions WHERE ${condition} ORDER BY number LIMIT ${atOnce.sessions}`).pluck();
+    return (value) => {
+      const ids = some.all(value) as string[];
+      let left = atOnce.tokens;
+      for (const id of ids) {
+        left -= removeTokensOf.run(id, left).changes;
+        if (left === 0) return false;
+        removeOne.run(id);
+      }
+      return ids.length < atOnce.sessions;
+    };
+  }
+  const pruneTokens = pruning("expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000");
+  const pruneTokensBeyond = pruning("number <= (SELECT max(number) FROM tokens) - ?");
+  const pruneEmpty = removing("started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id)");
+  const pruneBeyond = removing("number <= (SELECT max(number) FROM sessions) - ?");
+  const removeOfUser = removing("user_id = ?");
+  const removeAfter = removing("number > ?");
   const trim = database.prepare(
     "DELETE FROM tokens WHERE session_id = ? AND number <= " +
       "(SELECT number FROM tokens WHERE session_id = ? ORDER BY number DESC LIMIT 1 OFFSET ?)",
@@ -182,12 +198,14 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       database.transaction((userId: number, why: string, from?: SessionRange) => {
         const { after, upTo } = from ?? { after: 0, upTo: newest.get() as number };
         const some = someOfUser.all(userId, after, upTo) as { readonly number: number; readonly id: string }[];
-        for (const { id } of some) {
-          revokeOf.run(id);
+        let tokens = 0;
+        for (const { number, id } of some) {
+          tokens += revokeOf.run(id).changes;
           endOne.run(why, id);
+          if (tokens >= atOnce.tokens) return { after: number, upTo };
         }
         const last = some.at(-1);
-        return last && some.length === endedAtOnce ? { after: last.number, upTo } : undefined;
+        return last && some.length === atOnce.sessions ? { after: last.number, upTo } : undefined;
       }),
     ),
     list({ user = null, text = "", live: onlyLive, offset, limit }: Nullable<SessionQuery>, now) {
@@ -228,6 +246,7 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       return { tokens: list.all(...values, limit, offset) as ListedToken[], matching: count.get(...values) as number };
     },
     liveTokens: (now) => liveTokens.get(now) as number,
+    removeSome: changing(database.transaction((userId?: number) => (userId === undefined ? removeAfter(0) : removeOfUser(userId)))),
     trim: changing((sessionId: string, most: number) => void trim.run(sessionId, sessionId, most)),
     prune: changing(
       database.transaction((now: number, most: { readonly sessions: number; readonly tokens: number }) => {
