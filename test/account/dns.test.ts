@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { curl } from "../http/curl.ts";
+import { rawConnection } from "../http/harness.ts";
 import { python } from "../http/python.ts";
+import { until } from "../support/until.ts";
 import { ask, basic, email, login, password, send, startAccount } from "./harness.ts";
 import { shell } from "./shell.ts";
 
@@ -274,4 +276,17 @@ it("[AC-38] a zone has at most 1 MiB of names and contents, which records can be
   const path = (id: string | undefined) => `${url}${zonePath}/records/${id}`;
   expect((await send(path(small.json.record.id), "PUT", largest, basic())).status).toBe(400);
   expect((await send(path(records.at(-1)?.id), "PUT", { content: "y".repeat(4_096) }, basic())).status).toBe(200);
+});
+
+it("[AC-64] zones that clients leave unread are bounded: the connection that has most is closed, and others are answered", async () => {
+  const service = await startAccount({ allRequestBytes: 3 << 20 });
+  const { url, port } = service;
+  for (let record = 0; record < 250; record++) await add(url, { type: "TXT", name: `a${record}`, content: "x".repeat(4_000) });
+  const { length } = (await ask(url + zonePath, { headers: basic() })).text;
+  expect(length).toBeGreaterThan(1_000_000);
+  // More of each connection than the operating system takes.
+  const requests = `GET ${zonePath} HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic().Authorization}\r\n\r\n`.repeat(16);
+  for (let client = 0; client < 4; client++) (await rawConnection(port, requests)).socket.pause();
+  await until(() => service.rows.some(({ outcome }) => outcome === "too many bytes of requests"));
+  expect((await ask(url + zonePath, { headers: basic() })).text).toHaveLength(length);
 });

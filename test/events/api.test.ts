@@ -4,8 +4,10 @@ import { type EventRow, eventColumns } from "../../contract/services/events.ts";
 import { textPieces } from "../../servers/core/http/connections/text-pieces.ts";
 import { eventsJson } from "../../servers/events/routes/events-json.ts";
 import { curl } from "../http/curl.ts";
+import { rawConnection } from "../http/harness.ts";
 import { python } from "../http/python.ts";
 import { httpRequest } from "../support/http-request.ts";
+import { until } from "../support/until.ts";
 import { device, eventBody, getPage, getStats, post, postAll, startEvents } from "./harness.ts";
 
 it('[EV-1] POST /events answers 201 with exactly {"ok":true}, whatever the Content-Type says', async () => {
@@ -343,4 +345,15 @@ it("[EV-94] the row of a refused request has the reason", async () => {
     known.add(found);
   }
   expect(await reasonOf(fetch(`${url}/other`), 404)).toBe("Not found");
+});
+
+it("[EV-198] pages that clients leave unread are bounded: the connection that has most is closed, and others are answered", async () => {
+  const events = await startEvents({ rateLimits: false, allRequestBytes: 4 << 20 });
+  await events.act("sample.generate", { count: 1_000, days: 1 });
+  await until(async () => (await getPage(events.url, "?limit=1")).total === 1_000);
+  // More of each connection than the operating system takes.
+  const requests = "GET /events?limit=1000 HTTP/1.1\r\nHost: a\r\n\r\n".repeat(16);
+  for (let client = 0; client < 5; client++) (await rawConnection(events.port, requests)).socket.pause();
+  await events.ended(({ outcome }) => outcome === "too many bytes of requests");
+  expect((await getPage(events.url, "?limit=1000")).data).toHaveLength(1_000);
 });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { sendTexts } from "../../core/http/connections/client-work.ts";
+import { hasTurnToAnswer } from "../../core/http/connections/client-wait.ts";
+import { holdForClient, sendTexts } from "../../core/http/connections/client-work.ts";
 import type { HttpErrors } from "../../core/http/http-dispatch.ts";
 import type { HttpHandler, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
 import type { CorsOptions } from "../../core/http/messages/cors.ts";
@@ -33,6 +34,9 @@ export interface EventsLimiters {
   readonly read: RateLimiter;
   readonly stats: RateLimiter;
 }
+
+/** Memory of an event beside its text, which counts when it is made. */
+const rowBytes = 1 << 10;
 
 const accepted = '{"ok":true}';
 const errorBody = (_status: number, message: string): string => JSON.stringify({ error: message });
@@ -91,7 +95,9 @@ export function eventRoutes(options: EventRoutesOptions): readonly HttpRoute[] {
   async function getEvents(request: HttpRequest, response: HttpResponse): Promise<void> {
     const query = parseEventsQuery(request.url ?? "");
     const { limit, offset, after } = query;
+    await hasTurnToAnswer(response);
     const [data, total] = await Promise.all([store.page(query.filter, { limit, offset, after }), store.count(query.filter)]);
+    holdForClient(request, data.length * rowBytes);
     const last = data.at(-1);
     const more: Readonly<Record<string, string>> = last && data.length === limit ? { Link: nextPageLink(query, last.id) } : {};
     await sendTexts(request, response, jsonType, eventsJson({ data, total, limit, offset }), more);

@@ -43,15 +43,25 @@ export async function writeForClient(
   }
 }
 
-/** Answers 200 with texts, each of which is made in a step, as fast as the client reads. Rejects with ClientLeft. */
+/** So many bytes of an answer are held for its client until it is sent: they count among those of all requests. */
+export function holdForClient(request: HttpRequest, bytes: number): void {
+  request.entry?.head.connection.held?.hold(request, bytes);
+}
+
+/**
+ * Answers 200 with texts, each of which is made in a step, as fast as the client reads. They are made when the answers ahead have left, and are held for
+ * it. Rejects with ClientLeft.
+ */
 export async function sendTexts(
-  request: WorkingRequest,
+  request: HttpRequest,
   response: ServerResponse,
   type: string,
   texts: Iterable<string>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const pieces = await runForClient(request, textPieces(texts));
+  await hasTurnToAnswer(response);
+  const onPiece = (bytes: number) => holdForClient(request, bytes);
+  const pieces = await runForClient(request, textPieces(texts, onPiece));
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   response.writeHead(200, Object.entries({ "Content-Type": type, "Content-Length": String(length), ...headers }).flat());
   await writeForClient(request, response, pieces);
