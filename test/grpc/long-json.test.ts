@@ -13,7 +13,7 @@ import { echoUnary, framed } from "./raw-call.ts";
 it("[GRPC-195] a long message of JSON is read when it is the connection's turn, handled in a turn, and held in the budget of messages meanwhile", async () => {
   const { turns } = workTime();
   const done: string[] = [];
-  const none = { set() {}, leave() {}, close() {} };
+  const none = { amount: 0, set() {}, leave() {}, close() {} };
   const held = new HeldBytes({ ...none, add() {} });
   const begun: (() => void)[] = [];
   const options = {

@@ -11,7 +11,7 @@ import {
   helloRequest,
   streamRequest,
 } from "../../servers/grpc/services/example-messages.ts";
-import { until } from "../support/until.ts";
+import { unchanged, until } from "../support/until.ts";
 import { callMethod } from "./calls.ts";
 import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
 import { framed } from "./raw-call.ts";
@@ -101,8 +101,8 @@ it.each([
   const service = await startGrpc({ messageBytes: 10_000, memoryBytes });
   const client = clientAt(service, "127.0.0.1");
   for (let call = 0; call < 60; call++) client.open(path, request).end();
-  // Each takes 23 KB, with two bytes for a character, and 45 of them are the bound.
-  await until(() => client.ended.length >= 15);
+  // Each takes 23 KB, with two bytes for a character, and 46 of them are the bound.
+  await until(() => client.ended.length >= 10);
   expect(client.ended.length).toBeLessThan(40);
   expect((await hello(service)).status.code).toBe(0);
   client.session.destroy();
@@ -233,7 +233,7 @@ it("[GRPC-308] on the port of gRPC-Web heads and trailers count as they arrive: 
   const head =
     "POST /example.Greeter/ClientStream HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc-web+proto\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n";
   let closed = 0;
-  const sockets = Array.from({ length: 30 }, () => {
+  const sockets = Array.from({ length: 16 }, () => {
     const socket = connectTcp(Number(new URL(service.webUrl).port), "127.0.0.1").resume();
     onEnd(() => socket.destroy());
     socket.on("error", () => {}).once("close", () => closed++);
@@ -242,8 +242,9 @@ it("[GRPC-308] on the port of gRPC-Web heads and trailers count as they arrive: 
   });
   await until(() => service.rows().length === sockets.length);
   for (const socket of sockets) socket.write("x".repeat(50_000));
-  // With 50 KB of a field, and what a connection takes, fewer than 20 fit.
-  await until(() => closed >= 10);
-  expect(closed).toBeLessThan(30);
+  // With 50 KB of a field, and what a connection takes, 12 to 14 fit.
+  await until(() => closed > 0);
+  await unchanged(() => closed, 300);
+  expect(closed).toBeLessThanOrEqual(8);
   expect((await hello(service)).status.code).toBe(0);
 });

@@ -9,7 +9,7 @@ import { FramedCall, grpcWebProtocol } from "../../servers/grpc/web/framed-call.
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
 const calls = 1_000;
-const none = { add() {}, set() {}, leave() {}, close() {} };
+const none = { amount: 0, add() {}, set() {}, leave() {}, close() {} };
 const shares = { open: none, memory: none, garbage: { drop() {} } };
 
 const options: GrpcCallOptions = {

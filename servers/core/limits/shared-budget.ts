@@ -2,6 +2,8 @@ import { rateLimitKey } from "./rate-limit-client.ts";
 
 /** What one connection has of a budget. */
 export interface BudgetShare {
+  /** What it has now. */
+  readonly amount: number;
   /** What it has more now, or less where it is negative. */
   add(amount: number): void;
   /** All that it has now. */

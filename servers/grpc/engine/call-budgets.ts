@@ -61,11 +61,14 @@ export class CallBudgets {
   /** `breakOff` ends the connection. */
   open(address: string, calls: CallList<BudgetedCall>, breakOff: (why: string) => void = () => {}): CallShares {
     const memory = this.#memory.open(address, (excess) => {
-      const largest = largestOf(calls, excess, ({ heldBytes }) => heldBytes);
-      for (const call of largest) call.lose(this.#exhausted.memory);
-      if (largest.length > 0) return;
-      memory.leave();
-      breakOff(this.#exhausted.memory.message);
+      const ofCalls = calls.all().reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+      // What the connection has besides, such as heads that arrive: the end of its calls would free next to nothing, and the next connection would lose its own.
+      if (ofCalls < excess && ofCalls < memory.amount - ofCalls) {
+        memory.leave();
+        breakOff(this.#exhausted.memory.message);
+        return;
+      }
+      for (const call of largestOf(calls, excess, ({ heldBytes }) => heldBytes)) call.lose(this.#exhausted.memory);
     });
     return {
       open: this.#open.open(address, (excess) => {
