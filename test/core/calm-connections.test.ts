@@ -21,7 +21,7 @@ it("[BL-415] a connection that had little to do in several turns has its turn be
   // Once it has much to do, it waits as they do.
   calm.receive(16 * itemsOfShare);
   await nextTurn();
-  expect(count("calm")).toBeLessThanOrEqual(ofCalm + 2 + 8 * itemsOfShare);
+  expect(count("calm")).toBeLessThanOrEqual(ofCalm + 2 + 4 * itemsOfShare + itemsOfTurn / 2);
 });
 
 it("[BL-415] one that has used up a share has its turn while hundreds come again and again that have not", async () => {
@@ -70,11 +70,37 @@ it("[BL-415] new connections and those with much to do have a part of the time b
   }
 });
 
+it("[BL-415] the first requests of a new connection are done before those that have much to do go on, also where each takes some shares", async () => {
+  const { turns, client, count, done } = openTurns();
+  for (let index = 0; index < 200; index++) client(`hog ${index}`, 100_000, "a");
+  // Until each of them has had more than a new one has first.
+  while (done.length < 200 * 16 * itemsOfShare) await nextTurn();
+  for (let index = 0; index < 5; index++) {
+    const name = `new ${index}`;
+    const from = done.length;
+    client(name, 7, "a");
+    while (count(name) < 7) await nextTurn();
+    expect(done.lastIndexOf(name) - from).toBeLessThan(itemsOfTurn);
+  }
+  turns.close();
+});
+
+it("[BL-415] those that had much have their part also where hundreds of new ones come before them, of which each takes the time of a turn", async () => {
+  const { client, count, done } = openTurns();
+  const much = client("much", 200, "a");
+  while (count("much") < 200) await nextTurn();
+  for (let index = 0; index < 900; index++) client(`new ${index}`, 1, "a", 8);
+  const from = done.length;
+  much.receive(8 * itemsOfShare);
+  while (count("much") < 200 + 8 * itemsOfShare) await nextTurn();
+  expect(done.length - from).toBeLessThanOrEqual(8 * itemsOfShare + 4);
+});
+
 it("[BL-344] a client that has little to do now and then has its turn before those that always have more", async () => {
   const { done, client, count } = openTurns();
   for (let index = 0; index < 100; index++) client(`much ${index}`, 1_000, "a");
-  // Until each of them has used up a share.
-  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  // Until each of them has had more than a new one has first.
+  while (done.length < 100 * 16 * itemsOfShare) await nextTurn();
   const little = client("little", 0, "a");
   for (let turn = 1; turn <= 5; turn++) {
     // Twice the time of the turn is over.
@@ -215,7 +241,7 @@ it("[BL-425] time in which other programs have the processor does not count for 
 });
 
 it("[BL-425] a request of several items of which some are held up goes on before those that have much to do", async () => {
-  const { client, count, done } = openTurns();
+  const { turns, client, count, done } = openTurns();
   const quiet = client("quiet", 1, "a", 1 / 8);
   let before = 0;
   for (let index = 0; index < 50; index++) client(`hog ${index}`, 100_000, "a");
@@ -228,6 +254,7 @@ it("[BL-425] a request of several items of which some are held up goes on before
     if (request > 20) before = Math.max(before, done.lastIndexOf("quiet") - from);
   }
   expect(before).toBeLessThanOrEqual(3 * itemsOfTurn);
+  turns.close();
 });
 
 it("[BL-415] one that comes while hundreds send long requests now and then has its turn before them", async () => {

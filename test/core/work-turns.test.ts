@@ -138,6 +138,17 @@ it("[BL-412] a turn after a connection was accepted is short, but as long as wha
   expect(next.length).toBeGreaterThanOrEqual(itemsOfTurn);
 });
 
+it("[BL-412] time in which other programs have the processor does not make the turn after an accepted connection longer", async () => {
+  const { turns, client, count } = openTurns((name) => (name === "read" ? 8 : 0));
+  client("a", 8 * itemsOfTurn);
+  await nextTurn();
+  const before = count("a");
+  turns.accepted("b");
+  client("read", 1, "b");
+  await nextTurn();
+  expect(count("a")).toBe(before + 4);
+});
+
 it("[BL-345] many connections of one address do not delay that of another", async () => {
   const { done, client, count } = openTurns();
   for (let index = 0; index < 100; index++) client(`a${index}`, 100, "a");

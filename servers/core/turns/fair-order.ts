@@ -14,10 +14,6 @@ export class FairOrder<Member extends { readonly key: string }> {
     return this.#keys.size;
   }
 
-  has(member: Member): boolean {
-    return this.#ofKeys.get(member.key)?.has(member) ?? false;
-  }
-
   /** An address has had as much as in so many turns more: the others have theirs before, when it is its turn again. */
   owe(key: string, turns: number): void {
     if (this.#owedOfKeys.size >= mostOwing) this.#owedOfKeys.clear();
@@ -69,10 +65,6 @@ class Rounds<Member> {
 
   get size(): number {
     return this.#members.size;
-  }
-
-  has(member: Member): boolean {
-    return this.#members.has(member);
   }
 
   /** What is owed beyond some limit is forgiven. */

@@ -6,13 +6,20 @@ import type { WaitTurns } from "./wait-turns.ts";
 
 /** Milliseconds of one connection, before the others have theirs. */
 export const shareMs = 0.25;
-/** After so many beginnings it is known that a connection has little to do at a time: no more than some shares. */
-const calmAfter = 8;
-const sharesOfCalm = 4;
+/** After so many beginnings it is known what a connection has to do at a time. */
+const knownAfter = 8;
+/** Little at a time is less than this. */
+const littleMs = 4 * shareMs;
 /** An item that takes so many times what is usual for its connection was held up by something else, such as a garbage collection or other programs. */
 const mostOfUsual = 8;
 /** What is left of the items of other turns in what is usual, with each turn. */
 const keptOfUsual = 7 / 8;
+
+/**
+ * What is known of a connection: it has had a share or less at a time for long, or little more; nothing is known, and it has had little so far; it has had
+ * much; it goes on by itself.
+ */
+export type Use = "calm" | "little" | "new" | "much" | "background";
 
 /** The part of one task in the turns of all. */
 export interface WorkShare {
@@ -77,6 +84,8 @@ export class Connection implements WorkConnection {
   readonly #tasks = new Rotation<Task>();
   /** The task whose turn it is. */
   current: Task | undefined;
+  /** It is in the order of its use. */
+  isInOrder = false;
   turn = -1;
   spentMs = 0;
   items = 0;
@@ -157,6 +166,12 @@ export class Connection implements WorkConnection {
     this.#itemSquares *= keptOfUsual;
   }
 
+  takeOwed(): number {
+    const { owed } = this;
+    this.owed = 0;
+    return owed;
+  }
+
   /** Returns what is beyond its share. */
   spend(ms: number, nowMs: number): number {
     const usual = Math.max(this.#itemsMs > 0 ? this.#itemSquares / this.#itemsMs : 0, shareMs / 2);
@@ -175,9 +190,25 @@ export class Connection implements WorkConnection {
     return this.#used.at(this.turns.nowMs);
   }
 
-  /** It has used up a share since it had nothing to do, or takes many each time. */
-  get hadMuch(): boolean {
-    return this.#rowMs >= shareMs || this.#usualRowMs >= sharesOfCalm * shareMs;
+  get use(): Use {
+    if (this.isBackground) return "background";
+    if (Math.max(this.#usualRowMs, this.#isKnown ? this.#rowItemsMs : this.#rowMs) >= littleMs) return "much";
+    if (!this.#isKnown) return "new";
+    return this.#usualRowMs < shareMs ? "calm" : "little";
+  }
+
+  get isCalm(): boolean {
+    return this.use === "calm";
+  }
+
+  /** It comes before those that had much. */
+  get hasLittle(): boolean {
+    const { use } = this;
+    return use !== "much" && use !== "background";
+  }
+
+  get #isKnown(): boolean {
+    return this.#times > knownAfter;
   }
 
   /** It is asked for work in another turn, or in the same one after what it had was done. */
@@ -186,20 +217,10 @@ export class Connection implements WorkConnection {
     // What is read after it had to wait was there before.
     if (this.isWaiting || this.current || this.turns.turn - this.#readOnTurn <= 1 || this.goesOn?.()) return;
     this.#times++;
-    const isKnown = this.#times > calmAfter;
-    const row = isKnown ? Math.min(this.#rowMs, mostOfUsual * Math.max(this.#usualRowMs, shareMs / 2)) : this.#rowMs;
-    this.#usualRowMs += (row - this.#usualRowMs) / (isKnown ? calmAfter : 2);
+    const row = this.#isKnown ? Math.min(this.#rowMs, mostOfUsual * Math.max(this.#usualRowMs, shareMs / 2)) : this.#rowMs;
+    this.#usualRowMs += (row - this.#usualRowMs) / (this.#isKnown ? knownAfter : 2);
     this.#rowMs = 0;
     this.#rowItemsMs = 0;
-  }
-
-  get isCalm(): boolean {
-    return this.hasLittle && this.#usualRowMs < shareMs;
-  }
-
-  /** No more than some shares at a time, for long. */
-  get hasLittle(): boolean {
-    return this.#times > calmAfter && Math.max(this.#usualRowMs, this.#rowItemsMs) < sharesOfCalm * shareMs && !this.isBackground;
   }
 
   get isWaiting(): boolean {

@@ -3,7 +3,8 @@ import { FairOrder } from "./fair-order.ts";
 import { ReadTurns } from "./read-turns.ts";
 import { ThreadTurns } from "./thread-turns.ts";
 import { WaitTurns } from "./wait-turns.ts";
-import { Connection, shareMs, type WorkConnection, type WorkShare } from "./work-connection.ts";
+import { WeightedQueue } from "./weighted-queue.ts";
+import { Connection, shareMs, type Use, type WorkConnection, type WorkShare } from "./work-connection.ts";
 
 const turnMs = 4;
 /**
@@ -48,19 +49,19 @@ export class WorkTurns {
   #isWorking = false;
   /** Until when it was, so far. */
   #workedMs = 0;
+  /** CPU time when the last of it was done. */
+  #workedCpuMs: number | undefined;
   /** The connection of which something that waited was done last. */
   #worked: Connection | undefined;
-  /** Connections that have used up a share. */
-  readonly #waiting = new FairOrder<Connection>();
-  /** Those of which nothing is known yet: they come before, for half of the time. Thousands may be opened at once. */
-  readonly #fresh = new FairOrder<Connection>();
-  /** Those that had little to do several times: they come first, for half of the time. */
-  readonly #calm = new FairOrder<Connection>();
-  /** Those that had little more: they come behind them. */
-  readonly #little = new FairOrder<Connection>();
-  /** What goes on by itself: it has what the others leave, and a quarter of the time. */
-  readonly #background = new FairOrder<Connection>();
-  readonly #orders: Orders;
+  /** Those that have tasks that wait. */
+  readonly #orders: Readonly<Record<Use, FairOrder<Connection>>> = {
+    calm: new FairOrder(),
+    little: new FairOrder(),
+    new: new FairOrder(),
+    much: new FairOrder(),
+    background: new FairOrder(),
+  };
+  readonly #waiting: WeightedQueue<Connection>;
   readonly threads = new ThreadTurns<Connection>();
   readonly reads = new ReadTurns<Connection>();
   readonly waits = new WaitTurns(this.connection(""));
@@ -81,13 +82,9 @@ export class WorkTurns {
   constructor(now?: () => number, cpuMs?: () => number) {
     this.#now = now ?? (() => performance.now());
     this.#cpuMs = now ? cpuMs : systemCpuMs;
-    const [calm, little, fresh, waiting, background] = [this.#calm, this.#little, this.#fresh, this.#waiting, this.#background];
-    this.#orders = {
-      first: [calm, little, fresh, waiting, background],
-      half: [waiting, fresh, calm, little, background],
-      atTimes: [fresh, waiting, calm, little, background],
-      byItself: [background, waiting, fresh, calm, little],
-    };
+    const { calm, little, new: fresh, much, background } = this.#orders;
+    const asked = new WeightedQueue([calm, 2], [little, 1], [fresh, 2], [much, 1]);
+    this.#waiting = new WeightedQueue([asked, 3], [background, 1]);
   }
 
   get nowMs(): number {
@@ -164,7 +161,7 @@ export class WorkTurns {
     if (owedMs <= 0 || connection.hasLittle || !this.#hasWaiting) return;
     const owed = owedMs / shareMs;
     connection.owed += owed;
-    this.#placeOf(connection).owe(connection.key, owed);
+    this.#orders[connection.use].owe(connection.key, owed);
   }
 
   /** Without the time in which other programs had the processor. */
@@ -175,7 +172,7 @@ export class WorkTurns {
   }
 
   get #hasWaiting(): boolean {
-    return this.#waiting.size + this.#fresh.size + this.#calm.size + this.#little.size + this.#background.size > 0;
+    return this.#waiting.size > 0;
   }
 
   /** Work of the service itself for each item, such as what is due every second. Resolves when all are done. */
@@ -192,26 +189,16 @@ export class WorkTurns {
 
   /** The connection has tasks that wait. */
   later(connection: Connection): void {
-    if (connection.hasLittle) this.#orderOfLittle(connection).add(connection);
-    else if (connection.hadMuch || connection.isBackground) this.#wait(connection);
-    else if (!this.#waiting.has(connection)) this.#fresh.add(connection);
+    this.#add(connection);
     this.#immediate ??= setImmediate(this.#next);
   }
 
-  #orderOfLittle({ isCalm }: Connection): FairOrder<Connection> {
-    return isCalm ? this.#calm : this.#little;
-  }
-
-  #wait(connection: Connection): void {
-    const place = this.#placeOf(connection);
-    if (place.has(connection)) return;
-    place.add(connection, connection.owed);
-    connection.owed = 0;
-  }
-
-  /** Of those that have used up a share. */
-  #placeOf({ isBackground }: Connection): FairOrder<Connection> {
-    return isBackground ? this.#background : this.#waiting;
+  #add(connection: Connection): void {
+    if (connection.isInOrder) return;
+    connection.isInOrder = true;
+    const order = this.#orders[connection.use];
+    if (connection.hasLittle) order.add(connection);
+    else order.add(connection, connection.takeOwed());
   }
 
   #endOfTurn(nowMs: number): number {
@@ -223,13 +210,19 @@ export class WorkTurns {
   readonly #next = (): void => {
     this.#immediate = undefined;
     this.#endMs = undefined;
-    this.#lengthMs = this.#hasAccepted ? Math.min(turnMs, Math.max(acceptingTurnMs, this.#now() - this.#workedMs)) : turnMs;
+    this.#lengthMs = this.#hasAccepted ? Math.min(turnMs, Math.max(acceptingTurnMs, this.#sinceWorked())) : turnMs;
     this.#hasAccepted = false;
     this.#running = undefined;
     this.#measuredAlone = 0;
     this.#turn++;
     this.#goOn();
   };
+
+  /** Milliseconds that reading took, without the time in which other programs had the processor. */
+  #sinceWorked(): number {
+    const ms = this.#now() - this.#workedMs;
+    return this.#workedCpuMs === undefined || !this.#cpuMs ? ms : Math.min(ms, this.#cpuMs() - this.#workedCpuMs);
+  }
 
   readonly #goOn = (): void => {
     const isNext = this.#hasWaiting;
@@ -238,20 +231,21 @@ export class WorkTurns {
     if (this.#running) this.#spendUntil(nowMs, this.#running);
     this.#running = undefined;
     const endMs = this.#endOfTurn(nowMs);
+    // A longer item may have been held up by something else.
+    if (this.#isWorking) this.#waiting.spend(Math.min(nowMs - this.#workedMs, turnMs));
     if (this.#worked) this.#worked.isDone = !this.#worked.isWaiting;
     this.#worked = undefined;
     this.#isWorking = isNext && nowMs < endMs;
     this.#workedMs = nowMs;
-    if (!this.#isWorking) return;
-    const connection = this.#order(endMs - nowMs)
-      .find(({ size }) => size > 0)
-      ?.take() as Connection;
+    if (!this.#isWorking) {
+      this.#workedCpuMs = this.#cpuMs?.();
+      return;
+    }
+    const connection = this.#waiting.take() as Connection;
+    connection.isInOrder = false;
     const task = connection.takeTask();
     // Behind the others, and its turn again when each address has had a share.
-    if (connection.isWaiting) {
-      if (connection.hasLittle) this.#orderOfLittle(connection).add(connection);
-      else this.#wait(connection);
-    }
+    if (connection.isWaiting) this.#add(connection);
     connection.begin(this.#turn);
     connection.current = task;
     this.#worked = connection;
@@ -261,29 +255,15 @@ export class WorkTurns {
     connection.current = undefined;
   };
 
-  /** In which those that wait are asked for work: each has a part of the time, also in short turns and while the others never end. */
-  #order(leftMs: number): readonly FairOrder<Connection>[] {
-    const isFirst = leftMs > this.#lengthMs / 2 && (this.#lengthMs === turnMs || this.#turn % 4 !== 0);
-    if (isFirst) return this.#orders.first;
-    if (this.#turn % 2 === 1) return this.#orders.byItself;
-    return this.#turn % 8 === 0 ? this.#orders.atTimes : this.#orders.half;
-  }
-
   /** Ticks come when no promise has anything left to do. */
   readonly #afterPromises = (): void => process.nextTick(this.#goOn);
 
   /** What waits is not done. */
   close(): void {
     clearImmediate(this.#immediate);
-    this.#waiting.clear();
-    this.#fresh.clear();
-    this.#calm.clear();
-    this.#little.clear();
-    this.#background.clear();
+    for (const order of Object.values(this.#orders)) order.clear();
     this.threads.close();
     this.reads.close();
     this.waits.close();
   }
 }
-
-type Orders = Readonly<Record<"first" | "half" | "atTimes" | "byItself", readonly FairOrder<Connection>[]>>;
