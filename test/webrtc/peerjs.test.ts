@@ -129,18 +129,37 @@ describe("PeerJS", () => {
     const one = 1_800 + 2 * (4 + 4);
     const queue = new OfflineQueue({ holdMs: 20, messages: 100, bytes: 3 * one, onExpired: ({ dst }) => void expired.push(dst) });
     onEnd(() => queue.close());
-    for (const dst of ["ben1", "ben2", "ben2"]) queue.add(dst, "anna", text);
+    for (const dst of ["ben1", "ben2", "ben2"]) queue.add(dst, "anna", text, "10.0.0.1");
     expect([queue.heldBytes, expired]).toEqual([3 * one, []]);
-    queue.add("b", "anna", text);
+    queue.add("b", "anna", text, "10.0.0.1");
     expect([queue.heldBytes, expired]).toEqual([3 * one, ["b"]]);
     for (let taken = 0; taken < 2; taken++) expect(queue.take("ben2")).toEqual({ src: "anna", text });
     expect(queue.take("ben2")).toBe(undefined);
     expect(queue.heldBytes).toBe(one);
     // Long identifiers count too.
-    queue.add("x".repeat(2_000), "anna", text);
+    queue.add("x".repeat(2_000), "anna", text, "10.0.0.1");
     expect([queue.heldBytes, expired.at(-1)?.length]).toEqual([one, 2_000]);
-    queue.add("ben3", "anna", text);
+    queue.add("ben3", "anna", text, "10.0.0.1");
     await until(() => expired.includes("ben1") && expired.includes("ben3"));
+    expect(queue.heldBytes).toBe(0);
+  });
+
+  it("[WEBRTC-538] where too many messages wait, who has most of them loses some, and not who comes with a few", () => {
+    const expired: string[] = [];
+    const queue = new OfflineQueue({
+      ...{ holdMs: 600_000, messages: 10, bytes: 1 << 20 },
+      onExpired: ({ src, text }) => void expired.push(`${src} ${text}`),
+    });
+    onEnd(() => queue.close());
+    const add = (src: string, number: number, address: string) => queue.add("nobody", src, Buffer.from(String(number)), address);
+    for (let number = 0; number < 12; number++) add("anna", number, "10.0.0.1");
+    expect(expired).toEqual(["anna 10", "anna 11"]);
+    // One client may have several connections.
+    for (const src of ["adam", "ada"]) add(src, 0, "10.0.0.1");
+    for (let number = 0; number < 3; number++) add("bert", number, "10.0.0.2");
+    expect(expired.slice(2)).toEqual([9, 8, 7, 6, 5].map((number) => `anna ${number}`));
+    const waiting = Array.from({ length: 11 }, () => queue.take("nobody")).flatMap((one) => (one ? [`${one.src} ${one.text}`] : []));
+    expect(waiting).toEqual([...[0, 1, 2, 3, 4].map((number) => `anna ${number}`), "adam 0", "ada 0", "bert 0", "bert 1", "bert 2"]);
     expect(queue.heldBytes).toBe(0);
   });
 

@@ -139,7 +139,7 @@ export function peerJsDialect(options: PeerJsDialectOptions): WebRoutes & { clos
       if (isHere && !offline.has(dst)) pass(owner, dst, message, as);
       // Nobody is told that a client which is not there was left.
       else if (!isHere && (type === "LEAVE" || type === "EXPIRE")) hub.note(owner.peer, "other", as);
-      else offline.add(dst, owner.peer.id, bytes);
+      else offline.add(dst, owner.peer.id, bytes, remoteHostOf(owner.peer));
     } else if (type === "LEAVE") hub.disconnect(owner.peer, "the client left", "client");
     else hub.refuse(owner.peer, { code: "bad-message", message: `${type} needs dst, the id of a peer` }, as);
   }
