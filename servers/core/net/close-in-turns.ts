@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { withoutStacks } from "../service/stackless-error.ts";
 import { oneStep, type WorkConnection } from "../turns/work-connection.ts";
-import { stopReading } from "./socket-reading.ts";
+import { endReading } from "./socket-reading.ts";
 
 /**
  * Closes the socket, once it is destroyed, in the turns of all: a client may cut thousands of connections at once, and each leaves handlers, rows and timers
@@ -11,8 +11,8 @@ export function closeInTurns(socket: Socket, connection: WorkConnection): void {
   // `_destroy` is what every stream has for those who make one.
   const { _destroy: destroy, emit } = socket;
   socket._destroy = (error, callback) => {
-    // Node's parser would go on with what comes until then.
-    stopReading(socket);
+    // Node's parser would go on with what comes until then, and Node throws where it has read anything else.
+    endReading(socket);
     inTurn(connection, () => {
       socket.emit = (event: string, ...values: unknown[]) => {
         if (event !== "close") return emit.apply(socket, [event, ...values] as Parameters<Socket["emit"]>);

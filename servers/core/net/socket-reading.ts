@@ -18,6 +18,13 @@ export function stopReading(socket: Socket): void {
   (socket as ReadSocket)._handle?.readStop();
 }
 
+/** The same for good, also where Node begins again: its server of HTTP does at a "resume", which may come when the socket is destroyed. */
+export function endReading(socket: Socket): void {
+  stopReading(socket);
+  const { _handle: handle } = socket as ReadSocket;
+  if (handle) handle.readStart = () => 0;
+}
+
 /** To go on after `stopReading`. */
 export function startReading(socket: Socket): void {
   // One whose handle is closed later, in its turn: Node throws where that reads any more.
