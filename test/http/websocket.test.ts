@@ -101,7 +101,7 @@ it("[HTTP-266] a request that offers another protocol is answered with its body 
   ] as const;
   for (const [line, field, body] of forms) {
     const head = `${line} HTTP/1.1\r\n${offer}${field}\r\n`;
-    for (const pieces of [[head + body], [head, body]]) {
+    for (const pieces of [[head + body], [head, body], [head + body + next]]) {
       const connection = await rawConnection(port);
       connection.socket.setNoDelay(true);
       for (const piece of pieces) {
@@ -109,8 +109,8 @@ it("[HTTP-266] a request that offers another protocol is answered with its body 
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       await connection.received(/^HTTP\/1\.1 200 [\s\S]*\}\s*$/);
-      // Node reads nothing of a piece behind the end of such a request.
-      connection.send(next);
+      // Node itself drops what comes in the same piece.
+      if (!pieces.includes(head + body + next)) connection.send(next);
       const answers = await connection.closed();
       expect(answers).toMatch(/\{"status":"ok"\}$/);
       if (body.includes("abc")) expect(answers).toContain('"data": "abc"');

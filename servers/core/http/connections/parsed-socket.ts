@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
+import { Readable } from "node:stream";
 
 /** What Node's parser reports with a `clientError`. */
 export interface ClientError extends Error {
@@ -15,6 +16,8 @@ export interface RequestParser {
   /** Called with each head of a request. What it returns goes to llhttp. */
   onIncoming(request: IncomingMessage & { readonly upgrade: boolean }, shouldKeepAlive: boolean): number;
   resume(): void;
+  /** Returns how many bytes it has parsed, or an error. */
+  execute(bytes: Buffer): number | Error;
 }
 
 export interface ParsedSocket extends Socket {
@@ -26,3 +29,14 @@ export interface ParsedSocket extends Socket {
   /** Reads from the handle, where that is not done. */
   _read(size: number): void;
 }
+
+/** As the stream's own method does, which may be overridden. */
+export const pushTo = (socket: Socket, packet: Buffer | null): boolean => Readable.prototype.push.call(socket, packet);
+
+/** A listener of "resume". */
+export function stopReading(this: Socket): void {
+  // Node's own listener stops the handle.
+  this.emit("pause");
+}
+
+export const ignoreError = (): void => {};

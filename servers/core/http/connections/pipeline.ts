@@ -1,12 +1,13 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { Readable } from "node:stream";
-import { StacklessError, withoutStacks } from "../../service/stackless-error.ts";
+import { StacklessError } from "../../service/stackless-error.ts";
 import type { WorkConnection, WorkShare } from "../../turns/work-connection.ts";
 import { ArrivingHead } from "./arriving-head.ts";
 import { ChunkedBody, isChunked } from "./chunked-body.ts";
+import { closeUnanswered } from "./close-unanswered.ts";
+import { DroppedBytes } from "./dropped-bytes.ts";
 import { LengthBody, paceBody } from "./paced-body.ts";
-import type { ClientError, ParsedSocket } from "./parsed-socket.ts";
+import { type ClientError, ignoreError, type ParsedSocket, pushTo, stopReading } from "./parsed-socket.ts";
 
 /** The row of its exchange, where there is one. */
 interface Response extends ServerResponse {
@@ -73,6 +74,7 @@ export class Pipeline {
   #isRefused = false;
   /** What arrives comes here before the parser has it. */
   #takesAll = false;
+  #dropped: DroppedBytes | undefined;
   /** The last byte came, and some wait. */
   #isEnded = false;
 
@@ -91,10 +93,11 @@ export class Pipeline {
     work.goesOn = () => this.#latest?.headersSent === false;
     socket.once("close", this.#onClose);
     // Node takes its own listener away at a CONNECT, which may stand behind a request whose answer could not be written.
-    socket.on("error", ignore);
+    socket.on("error", ignoreError);
     const { parser } = this.#socket;
     if (!parser) return;
     this.#takeAll();
+    this.#dropped = new DroppedBytes(parser);
     const take = parser.onIncoming;
     parser.onIncoming = (request, shouldKeepAlive) => {
       this.#head.ended();
@@ -139,7 +142,9 @@ export class Pipeline {
     if (!this.#socket.parser || this.#isRefused) return;
     // What came while the parser was paused waits.
     if (this.#held && !this.#head.hasEnded) return;
-    this.#head.parsed(piece, this.#body);
+    const dropped = this.#dropped?.take(piece);
+    this.#head.parsed(dropped ? piece.subarray(0, -dropped.length) : piece, this.#body);
+    if (dropped) this.#keep(dropped);
     if (this.#head.size <= this.#mostHeadSize) return;
     this.#isRefused = true;
     this.#unparsed.length = 0;
@@ -150,6 +155,15 @@ export class Pipeline {
     });
     this.#socket.server?.emit("clientError", error, this.#socket);
   };
+
+  /** It is parsed when the request before is answered. */
+  #keep(rest: Buffer): void {
+    this.#body = undefined;
+    this.#unparsed.unshift(rest);
+    this.#memory?.unparsed(rest.length);
+    this.#hold();
+    if (this.#unanswered.size === 0) this.#releaseInTurn();
+  }
 
   /** Returns whether more may come, as the stream's own method does. */
   #arrived(packet: Buffer | null): boolean {
@@ -176,6 +190,7 @@ export class Pipeline {
 
   /** Another protocol has begun, for which the rest is. */
   #giveBack(): void {
+    this.#dropped?.end();
     if (!this.#takesAll) return;
     this.#takesAll = false;
     const socket = this.#socket;
@@ -205,6 +220,7 @@ export class Pipeline {
   end(): boolean {
     if (this.#unanswered.size > 0) return false;
     this.#socket.off("close", this.#onClose).off("data", this.#onParsed);
+    this.#dropped?.end();
     return true;
   }
 
@@ -375,26 +391,10 @@ export class Pipeline {
   }
 
   #closed(): void {
+    this.#dropped?.end();
     this.#unparsed.length = 0;
     this.#body = undefined;
     this.#beginNext = undefined;
-    if (this.#unanswered.size > 0) void this.work.run(closeEach(this.#unanswered));
+    if (this.#unanswered.size > 0) void this.work.run(closeUnanswered(this.#unanswered));
   }
-}
-
-/** Those that wait for others: the one that has the socket is closed by Node. */
-function* closeEach(responses: ReadonlySet<ServerResponse>): Generator<void, void> {
-  for (const response of responses) {
-    if (!response.closed && !response.socket) withoutStacks(() => response.emit("close"));
-    yield;
-  }
-}
-
-const ignore = (): void => {};
-
-const pushTo = (socket: Socket, packet: Buffer | null): boolean => Readable.prototype.push.call(socket, packet);
-
-function stopReading(this: Socket): void {
-  // Node's own listener stops the handle.
-  this.emit("pause");
 }
