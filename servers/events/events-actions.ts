@@ -16,6 +16,8 @@ import { pageOfEvents } from "./page-of-events.ts";
 import type { StoreAccess } from "./store-access.ts";
 
 const eventsAtOnce = 1_000;
+/** Rows of the rollups go with them: a thousand events that name as many languages take 80 ms. */
+const deletedAtOnce = 250;
 /** Time for counting the events before a deletion starts; after it the deletion starts without a total. */
 const deletionCountMs = 20_000;
 const dayMs = 86_400_000;
@@ -49,7 +51,7 @@ export function createDataActions(parts: {
       let from: number | undefined;
       for (let ended = to === 0; !ended; ) {
         signal.throwIfAborted();
-        const removed = await retryWhileLocked(() => store.remove(filter, { from, to, limit: eventsAtOnce }));
+        const removed = await retryWhileLocked(() => store.remove(filter, { from, to, limit: deletedAtOnce }));
         done += removed.found;
         from = removed.reached;
         ended = removed.ended;

@@ -9,6 +9,7 @@ import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";
 import { createStoreAccess } from "../../servers/events/store-access.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
+import { until } from "../support/until.ts";
 import { device, type EventsUnderTest, eventBody, getPage, getStats, onEnd, post, postAll, startEvents } from "./harness.ts";
 
 const silent = createLog({ level: () => "error", write: () => {} });
@@ -176,6 +177,27 @@ it("[EV-74] a deletion by text also reports its count", async () => {
   const { matching, exact } = await events.act("delete.count", { filter });
   const done = await ended(events, await events.act("delete.start", { filter }));
   expect([exact, done.done, done.total]).toEqual([true, matching, matching]);
+});
+
+it("[EV-76] a deletion takes some hundred events at a time: the rollups of each may have rows of its own", async () => {
+  const store = createSqliteStore({ file: path.join(temporaryDir(), "events.db"), log: silent });
+  const removed: number[] = [];
+  const remove: typeof store.remove = async (...range) => {
+    const part = await store.remove(...range);
+    removed.push(part.found);
+    return part;
+  };
+  const access = createStoreAccess({ store: { ...store, remove }, log: silent, view: () => {} });
+  let shown: readonly EventJob[] = [];
+  const data = createDataActions({ access, log: silent, showJobs: (jobs) => (shown = jobs) });
+  onEnd(access.close);
+  onEnd(data.close);
+  await data.handlers["sample.generate"]({ count: 2_000, days: 1 });
+  await until(() => shown[0]?.state === "done");
+  await data.handlers["delete.start"]({ filter: {} });
+  await until(() => shown[0]?.kind === "delete" && shown[0].state === "done");
+  expect(removed.reduce((sum, events) => sum + events, 0)).toBe(2_000);
+  expect(Math.max(...removed)).toBeLessThanOrEqual(500);
 });
 
 it("[EV-72] chunks that arrive while others are stored are stored together, each once and in order, and the import reports its progress", async () => {

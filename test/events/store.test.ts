@@ -1,6 +1,7 @@
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
+import { countMatching } from "../../servers/events/count-matching.ts";
 import type { EventStore } from "../../servers/events/store/event-store.ts";
 import { createPostgresStore } from "../../servers/events/store/postgres-store.ts";
 import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";
@@ -9,7 +10,7 @@ import { hasPostgres, missing, type RealServer, startPostgres } from "../support
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { onEnd } from "./harness.ts";
 import { plotContract } from "./plot-contract.ts";
-import { start, storeContract, stored } from "./store-contract.ts";
+import { fill, manyEvents, start, storeContract, stored } from "./store-contract.ts";
 import { timeOrderContract } from "./time-order-contract.ts";
 
 const log = createLog({ level: () => "error", write: () => {} });
@@ -26,6 +27,21 @@ const sqlite = () => opened(createSqliteStore({ file: path.join(temporaryDir(), 
 storeContract("SQLite", sqlite);
 plotContract("SQLite", sqlite);
 timeOrderContract("SQLite", sqlite);
+
+it("[EV-196] events that each name another language are counted into the plots some thousand at a time", async () => {
+  const store = await sqlite();
+  const events = 9_000;
+  await fill(
+    store,
+    manyEvents(events).map((event, index) => ({ ...event, language: `l${index}` })),
+  );
+  let before = events;
+  for (let left = await store.catchUpPlots(); before > 0; left = await store.catchUpPlots()) {
+    expect(before - left).toBeLessThanOrEqual(4_000);
+    before = left;
+  }
+  expect((await countMatching(store, { language: "l8999" })).matching).toBe(1);
+});
 
 it("[EV-67] a page in the order of time costs no more in a store of ten times as many events", async () => {
   const pagesCpuMs = async (count: number) => {

@@ -7,8 +7,8 @@ import { edgeSql, type SlicePlace, sliceSql } from "./plot-slices.ts";
 import type { SqliteRollups } from "./sqlite-rollups.ts";
 import { hourPlotMs, minutePlotMs } from "./time-cover.ts";
 
-/** Number of ids that one turn counts: some tens of milliseconds. */
-const turnIds = 16_384;
+/** Number of ids that one turn counts: some milliseconds, and 20 where each event names another language and provider. */
+const turnIds = 2_048;
 /** Characters of "2026-11-20T23:28" that name a step. */
 export const stepLength = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as const;
 /** Which counts of `roll_plot` a step is made of. */
