@@ -111,3 +111,21 @@ it("[BL-433] the topic tree has room for ten rows in a window of 900 x 700", asy
     });
   await expect.poll(inSight).toBeGreaterThanOrEqual(10);
 });
+
+it("[BL-447] Escape in the details of a client closes them, and the list has the focus again", async () => {
+  const { page, host } = await open();
+  const client = await connectAsync(`mqtt://${host}`, { clientId: "lamp" });
+  onTestFinished(() => client.endAsync(true));
+  await page.getByRole("option", { name: /^lamp/ }).click();
+  const details = page.getByRole("region", { name: "Client lamp", exact: true });
+  await details.getByRole("button", { name: "Disconnect…" }).focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Disconnect", exact: true }).and(page.locator(":focus")).waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await details.getByRole("button", { name: "Disconnect…" }).and(page.locator(":focus")).waitFor();
+  await page.keyboard.press("Escape");
+  await details.waitFor({ state: "detached" });
+  await page.getByRole("listbox", { name: "Clients" }).and(page.locator(":focus")).waitFor();
+});

@@ -66,3 +66,21 @@ it("[RTSP-179] faults of a path and a session are started and ended on the page,
   await path.getByText("stalled").waitFor({ state: "detached" });
   await until(() => player.bytes() > before);
 });
+
+it("[BL-447] Escape in a dialog that an inspector has opened closes the dialog, and the next one the inspector", async () => {
+  const { page } = await openBrowserShell("rtsp");
+  await openTab(page, "Paths");
+  await page.getByRole("row").filter({ hasText: "/stream" }).first().click();
+  const inspector = page.getByRole("complementary", { name: "Inspector" });
+  const menu = inspector.getByRole("button", { name: "Faults…" });
+  await menu.click();
+  await item(page, "With other figures…").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("combobox").first().and(page.locator(":focus")).waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await menu.and(page.locator(":focus")).waitFor();
+  await page.keyboard.press("Escape");
+  await inspector.waitFor({ state: "detached" });
+  await page.getByRole("grid", { name: "Paths" }).and(page.locator(":focus")).waitFor();
+});

@@ -3,6 +3,7 @@ import { IconX } from "@tabler/icons-react";
 import type { ComponentType, ReactNode, Ref } from "react";
 import type { DetailKind, Details } from "../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { onEscape } from "../ui/keys.ts";
 import { Spring } from "../ui/panel.tsx";
 import { Boundary } from "../ui/status/boundary.tsx";
 import { TabList } from "../ui/tab-list.tsx";
@@ -42,14 +43,7 @@ interface InspectorFrameProps {
 export function InspectorFrame({ title, hint, mono = false, mark, actions, onClose, ref, children }: InspectorFrameProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it from anywhere inside.
-    <div
-      ref={ref}
-      tabIndex={-1}
-      className={styles.inspector}
-      onKeyDown={(event) => {
-        if (event.key === "Escape" && !event.defaultPrevented) onClose();
-      }}
-    >
+    <div ref={ref} tabIndex={-1} className={styles.inspector} onKeyDown={onEscape(onClose)}>
       <header className={styles.head}>
         <h2 className={styles.name} data-mono={mono || undefined} title={hint && shownText(hint)}>
           {typeof title === "string" ? shownText(title) : title}

@@ -12,11 +12,21 @@ export const CommandItems = ({ commands }: { readonly commands: readonly Command
       {...(isDestructive && { color: "var(--bl-bad)" })}
       leftSection={Icon && <Icon size={14} stroke={1.5} />}
       rightSection={key && <Kbd>{shortcuts[key].keys.join(" ")}</Kbd>}
-      onClick={() => run()}
+      onClick={({ currentTarget }) => {
+        focusOwner(currentTarget);
+        run();
+      }}
     >
       {title}
     </Menu.Item>
   ));
+
+/** A dialog gives the focus back to what had it when it opened. That is what the menu belongs to: the entry goes with the menu. */
+function focusOwner(entry: HTMLElement): void {
+  const owner = document.getElementById(entry.closest("[role=menu]")?.getAttribute("aria-labelledby") ?? "");
+  const focusable = owner?.matches("button") ? owner : owner?.querySelector<HTMLElement>("[tabindex='0']");
+  focusable?.focus({ preventScroll: true });
+}
 
 /** A line separates the groups. */
 export const CommandGroups = ({ groups }: { readonly groups: readonly (readonly Command[])[] }) =>

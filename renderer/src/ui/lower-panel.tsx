@@ -2,6 +2,7 @@ import { ActionIcon } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import type { HTMLAttributes, ReactNode } from "react";
 import { EdgeHandle } from "./edge-handle.tsx";
+import { onEscape } from "./keys.ts";
 import styles from "./lower-panel.module.css";
 import { PanelHead, SectionTitle } from "./panel.tsx";
 import { useRemembered } from "./use-remembered.ts";
@@ -44,7 +45,7 @@ export function LowerPanel({
   isEmpty,
   isOptional,
   opensInHigh = false,
-  onEscape,
+  onEscape: close,
   head,
   children,
 }: LowerPanelProps) {
@@ -52,12 +53,7 @@ export function LowerPanel({
   const [height, setHeight] = useRemembered(`${rememberAs}.height`, heightPx);
   const showsList = open && !isEmpty;
   return (
-    <section
-      className={styles.panel}
-      data-optional={isOptional || undefined}
-      aria-label={title}
-      onKeyDown={(event) => event.key === "Escape" && onEscape?.()}
-    >
+    <section className={styles.panel} data-optional={isOptional || undefined} aria-label={title} onKeyDown={close && onEscape(close)}>
       {showsList && <EdgeHandle axis="y" {...heightBounds} value={height} onChange={setHeight} label={heightLabel} />}
       <PanelHead plain className={styles.head}>
         <ActionIcon

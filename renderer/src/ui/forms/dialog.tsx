@@ -1,7 +1,7 @@
 import { Button, Group, Modal } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
+import { submitOnCtrlEnter } from "../keys.ts";
 import { Boundary } from "../status/boundary.tsx";
-import { submitOnCtrlEnter } from "./ctrl-enter.ts";
 import styles from "./dialog.module.css";
 
 interface DialogProps {

@@ -7,6 +7,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { CommandGroups } from "../../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../../ui/commands.ts";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
+import { onEscape } from "../../../ui/keys.ts";
 import { Note, Pair, Pairs, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
@@ -53,7 +54,7 @@ export function ClientDetails({ client, goneAt, ratePerSecond, onClose, onDiscon
     if (isSure && (await attempt(control.action(mqttActions, "mqtt", "client.forget", { clientId })))) onClose();
   };
   return (
-    <section className={styles.details} aria-label={`Client ${shownText(clientId)}`}>
+    <section className={styles.details} aria-label={`Client ${shownText(clientId)}`} onKeyDown={onEscape(onClose)}>
       <Head clientId={clientId} onClose={onClose} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
       <section className={styles.facts} tabIndex={0} aria-label={`Details of ${shownText(clientId)}`}>
@@ -76,7 +77,7 @@ export function ClientDetails({ client, goneAt, ratePerSecond, onClose, onDiscon
 /** Shown instead of the details if the client's session has ended. */
 export function ClientGone({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) {
   return (
-    <section className={styles.details} aria-label={`Client ${shownText(clientId)}`}>
+    <section className={styles.details} aria-label={`Client ${shownText(clientId)}`} onKeyDown={onEscape(onClose)}>
       <Head clientId={clientId} onClose={onClose} />
       <Note className={styles.gone}>The client disconnected and its session ended.</Note>
     </section>

@@ -1,8 +1,9 @@
 import { Progress } from "@mantine/core";
 import { IconPlugConnectedX } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useEffect, useEffectEvent, useRef } from "react";
+import { type KeyboardEvent, type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef } from "react";
 import type { MqttClient } from "../../../../../contract/services/mqtt-client.ts";
+import type { DataTableHandle } from "../../../list/data-table.tsx";
 import { movedRow } from "../../../list/row-cursor.ts";
 import { Note } from "../../../ui/panel.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
@@ -16,6 +17,8 @@ const rowPx = 50;
 const fullRowPx = 70;
 
 interface ClientListProps {
+  /** Gives the list the focus. */
+  readonly ref: Ref<Pick<DataTableHandle, "focus">>;
   readonly clients: readonly MqttClient[];
   /** They are those of a broker that has ended. */
   readonly isGone: boolean;
@@ -28,8 +31,9 @@ interface ClientListProps {
 }
 
 /** Only the rows in sight are drawn. */
-export function ClientList({ clients, isGone, chosenId, rates, emptyText, onEndNear, onChoose, onDisconnect }: ClientListProps) {
+export function ClientList({ ref, clients, isGone, chosenId, rates, emptyText, onEndNear, onChoose, onDisconnect }: ClientListProps) {
   const scroller = useRef<HTMLDivElement>(null);
+  useImperativeHandle(ref, () => ({ focus: () => scroller.current?.focus({ preventScroll: true }) }), []);
   const virtual = useVirtualizer({
     count: clients.length,
     getScrollElement: () => scroller.current,

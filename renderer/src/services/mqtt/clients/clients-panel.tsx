@@ -1,10 +1,11 @@
 import { IconFilter } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttClient, MqttClientPage } from "../../../../../contract/services/mqtt-client.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { type Answer, useAnswer } from "../../../control/use-answer.ts";
 import { useService } from "../../../control/use-store.ts";
+import type { DataTableHandle } from "../../../list/data-table.tsx";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { Caption, Note, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
@@ -44,6 +45,11 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
   const shown = found.value ?? nobody;
   const rates = useClientRates(shown);
   const chosen = useChosenClient(chosenId, shown, isGone);
+  const list = useRef<Pick<DataTableHandle, "focus">>(null);
+  const close = () => {
+    onChoose(undefined);
+    list.current?.focus();
+  };
   return (
     <section className={styles.panel} aria-label="Clients" data-open={chosen ? true : undefined}>
       <PanelHead>
@@ -69,6 +75,7 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
       <Answered answer={found} what="the clients" compact>
         {({ clients }) => (
           <ClientList
+            ref={list}
             clients={clients}
             isGone={isGone}
             chosenId={chosenId}
@@ -88,11 +95,11 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
           client={chosen}
           goneAt={isGone ? shown.at : undefined}
           ratePerSecond={rates.get(chosen.clientId) ?? 0}
-          onClose={() => onChoose(undefined)}
+          onClose={close}
           onDisconnect={() => setLeaving(chosen.clientId)}
         />
       )}
-      {chosen === null && chosenId !== undefined && <ClientGone clientId={chosenId} onClose={() => onChoose(undefined)} />}
+      {chosen === null && chosenId !== undefined && <ClientGone clientId={chosenId} onClose={close} />}
       <DisconnectDialog clientId={leaving} onClose={() => setLeaving(undefined)} />
     </section>
   );
