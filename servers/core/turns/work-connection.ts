@@ -16,10 +16,10 @@ const mostOfUsual = 8;
 const keptOfUsual = 7 / 8;
 
 /**
- * What is known of a connection: it has had a share or less at a time for long, or little more; nothing is known, and it has had little so far; it has had
- * much; it goes on by itself.
+ * What is known of a connection: it has had a share or less at a time for long, or little more; nothing is known, and it has had nothing yet of what it
+ * asks for, or little; it has had much; it goes on by itself.
  */
-export type Use = "calm" | "little" | "new" | "much" | "background";
+export type Use = "calm" | "little" | "first" | "new" | "much" | "background";
 
 /** The part of one task in the turns of all. */
 export interface WorkShare {
@@ -193,7 +193,7 @@ export class Connection implements WorkConnection {
   get use(): Use {
     if (this.isBackground) return "background";
     if (Math.max(this.#usualRowMs, this.#isKnown ? this.#rowItemsMs : this.#rowMs) >= littleMs) return "much";
-    if (!this.#isKnown) return "new";
+    if (!this.#isKnown) return this.#rowMs === 0 ? "first" : "new";
     return this.#usualRowMs < shareMs ? "calm" : "little";
   }
 

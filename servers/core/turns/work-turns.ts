@@ -57,6 +57,7 @@ export class WorkTurns {
   readonly #orders: Readonly<Record<Use, FairOrder<Connection>>> = {
     calm: new FairOrder(),
     little: new FairOrder(),
+    first: new FairOrder(),
     new: new FairOrder(),
     much: new FairOrder(),
     background: new FairOrder(),
@@ -82,8 +83,8 @@ export class WorkTurns {
   constructor(now?: () => number, cpuMs?: () => number) {
     this.#now = now ?? (() => performance.now());
     this.#cpuMs = now ? cpuMs : systemCpuMs;
-    const { calm, little, new: fresh, much, background } = this.#orders;
-    const asked = new WeightedQueue([calm, 2], [little, 1], [fresh, 2], [much, 1]);
+    const { calm, little, first, new: begun, much, background } = this.#orders;
+    const asked = new WeightedQueue([calm, 4], [little, 2], [first, 4], [begun, 2], [much, 2]);
     this.#waiting = new WeightedQueue([asked, 3], [background, 1]);
   }
 
