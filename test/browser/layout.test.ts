@@ -69,7 +69,7 @@ it("[BL-332] what is wrong in an item of a list of the configuration is said at 
   await expect.poll(described).toEqual({ isInvalid: false, words: [""] });
 });
 
-it("[BL-333] beside an inspector in a window of 1,280 px the lists of traffic keep the time of a row", async () => {
+it("[BL-333] [BL-447] beside an inspector in a window of 1,280 px the lists of traffic keep the time of a row, and nothing is cut", async () => {
   const shown = ["http", "grpc", "rtsp", "webrtc", "account"];
   const { page } = await openBrowserShell("http", { others: shown.slice(1) });
   await page.setViewportSize({ width: 1_280, height: 800 });
@@ -83,6 +83,9 @@ it("[BL-333] beside an inspector in a window of 1,280 px the lists of traffic ke
     await page.getByRole("button", { name: "Close the inspector" }).waitFor();
     const heads = page.getByRole("main").getByRole("grid").first().getByRole("columnheader");
     await expect.poll(async () => ({ id, heads: await heads.allTextContents() })).toEqual({ id, heads: expect.arrayContaining(["Time"]) });
+    // Scopes that do not fit have a line of their own.
+    const faults = async () => (await page.evaluate(layoutFaults)).filter((fault) => !fault.startsWith("bar of 2 lines"));
+    await expect.poll(async () => ({ id, faults: await faults() })).toEqual({ id, faults: [] });
   }
 });
 
@@ -176,8 +179,10 @@ it("[BL-352] the filter of a list beside an inspector keeps its place while it i
   await expect.poll(() => page.evaluate(layoutFaults)).toEqual([]);
 });
 
-it("[BL-351] the Overview of all services fits a window of 1,280 x 800, also after a larger one", async () => {
-  const { page } = await open("http");
+it("[BL-351] [BL-448] the Overview of all services fits a window of 1,280 x 800, also after a larger one, with each host and port", async () => {
+  const { page, origin } = await open("http");
+  // Without traffic there is no plot.
+  await fetch(`${origin}/api/data`);
   await page.evaluate(() => {
     location.hash = "#/overview";
   });
@@ -194,5 +199,11 @@ it("[BL-351] the Overview of all services fits a window of 1,280 x 800, also aft
   ]) {
     await page.setViewportSize(window);
     await expect.poll(async () => ({ window, hidden: await hidden() })).toEqual({ window, hidden: 0 });
+    const cut = () =>
+      page
+        .getByRole("article")
+        .locator("code > :nth-child(-n + 2)")
+        .evaluateAll((parts) => parts.filter((part) => part.scrollWidth > part.clientWidth).map(({ textContent }) => textContent));
+    await expect.poll(async () => ({ window, cut: await cut() })).toEqual({ window, cut: [] });
   }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressOf, hostAndPort } from "../../renderer/src/ui/texts/address.ts";
+import { addressOf, addressParts } from "../../renderer/src/ui/texts/address.ts";
 import { formatByteRate, formatBytes, formatCount, formatCountOf, formatPart, formatRate } from "../../renderer/src/ui/texts/quantity.ts";
 import {
   clockMinutes,
@@ -108,15 +108,15 @@ describe("addresses", () => {
   });
 
   it.each([
-    ["http://127.0.0.1:8080", "http://127.0.0.1", ":8080"],
-    ["http://127.0.0.1:8082/events", "http://127.0.0.1", ":8082/events"],
-    ["mqtt://[::1]:1883", "mqtt://[::1]", ":1883"],
-    ["turn:192.168.1.24:3478?transport=udp", "turn:192.168.1.24", ":3478?transport=udp"],
-    ["http://127.0.0.1:any free port", "http://127.0.0.1", ":any free port"],
-    ["127.0.0.1:8554/stream", "127.0.0.1", ":8554/stream"],
-    ["https://example.org/path", "https://example.org/path", ""],
-  ])("%s keeps its port when it is cut", (text, host, port) => {
-    expect(hostAndPort(text)).toEqual([host, port]);
+    ["http://127.0.0.1:8080", "http://127.0.0.1", ":8080", ""],
+    ["http://127.0.0.1:8082/events", "http://127.0.0.1", ":8082", "/events"],
+    ["mqtt://[::1]:1883", "mqtt://[::1]", ":1883", ""],
+    ["turn:192.168.1.24:3478?transport=udp", "turn:192.168.1.24", ":3478", "?transport=udp"],
+    ["http://127.0.0.1:any free port", "http://127.0.0.1", ":any free port", ""],
+    ["127.0.0.1:8554/stream", "127.0.0.1", ":8554", "/stream"],
+    ["https://example.org/path", "https://example.org/path", "", ""],
+  ])("%s keeps its port when it is cut", (text, host, port, path) => {
+    expect(addressParts(text)).toEqual([host, port, path]);
   });
 });
 

@@ -1,5 +1,5 @@
 import styles from "./address-text.module.css";
-import { hostAndPort } from "./texts/address.ts";
+import { addressParts } from "./texts/address.ts";
 
 interface AddressTextProps {
   /** "http://127.0.0.1:8080", or without the scheme. */
@@ -8,15 +8,16 @@ interface AddressTextProps {
   readonly className?: string | undefined;
 }
 
-/** An address in one line: if there is no room, its host is cut, and not its port. */
+/** An address in one line: if there is no room, the end of its path is cut, then its host, and not its port. */
 export function AddressText({ text, title, className = "" }: AddressTextProps) {
-  const [host, port] = hostAndPort(text);
+  const [host, port, path] = addressParts(text);
   return (
     <code className={`${styles.address} ${className}`} title={title}>
-      <span>
+      <span className={styles.host}>
         <bdi>{host}</bdi>
       </span>
       <span>{port}</span>
+      {path !== "" && <span className={styles.path}>{path}</span>}
     </code>
   );
 }

@@ -1,12 +1,12 @@
 import { ActionIcon, Group, Kbd, TextInput } from "@mantine/core";
 import { IconSearch, IconX } from "@tabler/icons-react";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { useCommands } from "../commands.ts";
 
 interface FilterInputProps {
   readonly value: string;
   onChange(value: string): void;
-  /** "Filter topics", or what is searched: "Path, client, body". */
+  /** "Filter topics", or what is searched: "Path, client, body". It is shown where it fits, and is the name of the field. */
   readonly placeholder: string;
   /** What else it takes, as a tooltip. */
   readonly hint?: string;
@@ -26,6 +26,32 @@ const optionsPx = 54;
 /** The longest filter that services accept. */
 const longestFilter = 100;
 
+/** Of a placeholder that does not fit. */
+const shortOf = (placeholder: string): string => (placeholder.startsWith("Filter") ? placeholder.split(",", 1)[0] : undefined) ?? "Filter";
+
+/** Whether the field has room for a text; measured again when its width changes or the fonts were loaded. */
+function useHasRoom(field: RefObject<HTMLInputElement | null>, text: string): boolean {
+  const [hasRoom, setHasRoom] = useState(true);
+  useEffect(() => {
+    const { current } = field;
+    const pen = document.createElement("canvas").getContext("2d");
+    if (!current || !pen) return;
+    const measure = () => {
+      const { font, paddingLeft, paddingRight } = getComputedStyle(current);
+      pen.font = font;
+      setHasRoom(pen.measureText(text).width <= current.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight));
+    };
+    const resize = new ResizeObserver(measure);
+    resize.observe(current);
+    document.fonts.addEventListener("loadingdone", measure);
+    return () => {
+      resize.disconnect();
+      document.fonts.removeEventListener("loadingdone", measure);
+    };
+  }, [field, text]);
+  return hasRoom;
+}
+
 /** Escape clears it, then removes the focus. */
 export function FilterInput({
   value,
@@ -39,6 +65,7 @@ export function FilterInput({
   onDown,
 }: FilterInputProps) {
   const input = useRef<HTMLInputElement>(null);
+  const hasRoom = useHasRoom(input, placeholder);
   useCommands(slash ? [{ id: "filter", title: "Go to the filter", key: "filter", run: () => input.current?.select() }] : []);
   const clear = (
     <ActionIcon
@@ -62,8 +89,8 @@ export function FilterInput({
       value={value}
       maxLength={longestFilter}
       autoFocus={focused}
-      placeholder={placeholder}
-      title={hint}
+      placeholder={hasRoom ? placeholder : shortOf(placeholder)}
+      title={hasRoom ? hint : [placeholder, hint].filter(Boolean).join(". ")}
       aria-label={
         placeholder.startsWith("Filter") ? placeholder : `Filter by ${placeholder.charAt(0).toLowerCase()}${placeholder.slice(1)}`
       }

@@ -7,10 +7,10 @@ export const isPickedAtStart = (url: string): boolean => /:0(?=[/?]|$)/.test(url
 /** The whole URL; port 0 is any free port. */
 export const urlText = (url: string): string => url.replace(/:0(?=[/?]|$)/, ":any free port");
 
-/** The text of an address in two parts; the second one begins with the port. */
-export function hostAndPort(text: string): readonly [host: string, port: string] {
-  const port = /:(?:\d+|any free port)(?=[/?]|$)/.exec(text)?.index ?? text.length;
-  return [text.slice(0, port), text.slice(port)];
+/** The text of an address in three parts: up to the host, the port with its colon, the path. Those that it does not have are empty. */
+export function addressParts(text: string): readonly [host: string, port: string, path: string] {
+  const [, host = text, port = "", path = ""] = /^(.*?)(:(?:\d+|any free port))((?:[/?].*)?)$/.exec(text) ?? [];
+  return [host, port, path];
 }
 
 /** Host, port and path without the scheme, as cards show it. */
