@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { unchanged, until } from "../support/until.ts";
 import { openBrowserShell, openTab } from "./browser-shell.ts";
@@ -23,8 +23,17 @@ async function play(host: string, path: string): Promise<{ readonly bytes: () =>
   return { bytes: () => bytes };
 }
 
+/** What of it its cell shows. */
+const shownOf = (badge: Locator) =>
+  badge.evaluate((chip) => {
+    const cell = chip.closest("[role=gridcell]") ?? chip;
+    const isCut = chip.scrollWidth > chip.clientWidth || chip.getBoundingClientRect().right > cell.getBoundingClientRect().right;
+    return isCut ? "cut" : "whole";
+  });
+
 const item = (page: Page, name: string) => page.getByRole("menuitem", { name });
-it("[RTSP-179] faults of a path and a session are started and ended on the page, and are badges while they are active", async () => {
+
+it("[RTSP-179] [BL-449] faults of a path and a session are started and ended on the page, and are badges while they are active", async () => {
   const { page, host } = await openBrowserShell("rtsp");
   const player = await play(host, "stream");
   const live = page.getByRole("row").filter({ hasText: "/stream" });
@@ -36,6 +45,7 @@ it("[RTSP-179] faults of a path and a session are started and ended on the page,
   await faults.getByRole("button", { name: "Faults…" }).click();
   await item(page, "Lose 5 % of the packets, for 1 minute").click();
   await live.getByText("loss 5 %").waitFor();
+  await expect.poll(() => shownOf(live.getByText("loss 5 %"))).toBe("whole");
   await faults.getByText(/^for another (?:1 m|\d+ s)/).waitFor();
   await faults.getByRole("button", { name: "Faults…" }).click();
   await item(page, "With other figures…").click();
@@ -58,6 +68,7 @@ it("[RTSP-179] faults of a path and a session are started and ended on the page,
   await faults.getByRole("button", { name: "Faults…" }).click();
   await item(page, "Stall, for 10 s").click();
   await path.getByText("stalled").waitFor();
+  await expect.poll(() => shownOf(path.getByText("stalled"))).toBe("whole");
   const before = await unchanged(player.bytes, 500);
   await openTab(page, "Live");
   await live.getByText("stalled").waitFor();

@@ -2,6 +2,7 @@ import type { RtspEndedSessionView, RtspSessionView } from "../../../../contract
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
+import { MarkedText } from "../../list/marked-text.tsx";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
 import { formatBitRate, formatBytes, formatCount, formatPercent } from "../../ui/texts/quantity.ts";
@@ -106,12 +107,15 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     face: "mono",
     leastPx: 104,
     rank: 0,
-    cell: (row) => (
-      <>
-        <code>{shownText(row.target)}</code>
-        {row.tone === "pending" && <FaultBadges target={sessionOfRow(row)} />}
-      </>
-    ),
+    cell: (row) => {
+      const path = <code>{shownText(row.target)}</code>;
+      if (row.tone !== "pending") return path;
+      return (
+        <MarkedText title={shownText(row.target)} marks={<FaultBadges target={sessionOfRow(row)} />}>
+          {path}
+        </MarkedText>
+      );
+    },
   },
   {
     id: "state",

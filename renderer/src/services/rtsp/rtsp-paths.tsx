@@ -9,6 +9,7 @@ import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DataTable } from "../../list/data-table.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { Fact } from "../../list/list-status.tsx";
+import { MarkedText } from "../../list/marked-text.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { useHandover } from "../../pages/service/handover.ts";
 import { useCommands } from "../../ui/commands.ts";
@@ -46,10 +47,9 @@ const pathColumns: readonly Column<RtspPathView>[] = [
     face: "mono",
     rank: 0,
     cell: ({ name }) => (
-      <>
+      <MarkedText title={shownText(`/${name}`)} marks={<FaultBadges target={{ kind: "path", path: name }} />}>
         <code>{shownText(`/${name}`)}</code>
-        <FaultBadges target={{ kind: "path", path: name }} />
-      </>
+      </MarkedText>
     ),
   },
   {

@@ -3,12 +3,14 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { WebrtcDialect } from "../../../../contract/traffic/webrtc.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
+import { MarkedText } from "../../list/marked-text.tsx";
 import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
 import type { TrafficPicksProps } from "../../pages/service/define-service-page.ts";
 import { type Choice, PickFilter } from "../../ui/forms/pick-filter.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { FaultBadges } from "./faults/fault-badges.tsx";
+import { NamedPeer } from "./named-peer.tsx";
 import { usePeerName, useWebrtcView } from "./use-webrtc-view.ts";
 import { dialectTitles, signalTitle } from "./webrtc-words.ts";
 
@@ -54,13 +56,15 @@ function whatOf({ kind, verb, preview }: TrafficRow): string {
 /** Who sent it, by its name where that is known. Credentials of TURN name a peer behind the time of their end. */
 function Sender({ row: { kind, user = "", parent, peer } }: { readonly row: TrafficRow }) {
   const ofCredentials = kind === "turn-request" || kind === "turn-allocation" ? user.replace(/^\d+:/, "") : undefined;
-  const named = usePeerName(ofCredentials) ?? user;
+  const name = usePeerName(ofCredentials);
+  const named = name ?? ofCredentials ?? user;
   const unnamed = useWebrtcView("peers", ({ peers }) =>
     kind === "webrtc-signal" && named === "" ? peers.find(({ row }) => row === parent)?.id : undefined,
   );
   const text = named || unnamed || (kind === "webrtc-signal" && peer === "" ? "Backlot" : "");
+  const isIdentifier = text !== "" && text === (name === undefined && ofCredentials ? ofCredentials : unnamed);
   return (
-    <CellText tone={text === "" ? "quiet" : "soft"} mono={text !== "" && text === unnamed} title={user || text}>
+    <CellText tone={text === "" ? "quiet" : "soft"} mono={isIdentifier} title={user || text}>
       {shownText(text) || "–"}
     </CellText>
   );
@@ -72,12 +76,7 @@ function Target({ row: { kind, target, reason } }: { readonly row: TrafficRow })
   const name = usePeerName(isPeer ? target : undefined);
   if (kind === "turn-request")
     return <CellText tone="quiet">{`over ${target}${reason === undefined ? "" : `: ${shownText(reason)}`}`}</CellText>;
-  if (name === undefined) return <code>{shownText(target)}</code>;
-  return (
-    <>
-      {shownText(name)} <CellText tone="quiet">{shownText(target)}</CellText>
-    </>
-  );
+  return <NamedPeer name={name ?? ""} id={target} />;
 }
 
 /** These take no time that could be measured. */
@@ -136,13 +135,16 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
     face: "mono",
     leastPx: 104,
     rank: 0,
-    cell: (row) => (
-      <>
-        <Target row={row} />
-        {row.tone === "pending" && <RowFaults row={row} />}{" "}
-        {row.kind === "webrtc-peer" && row.preview !== "" && <CellText tone="quiet">{`in ${shownText(row.preview)}`}</CellText>}
-      </>
-    ),
+    cell: (row) => {
+      const target = (
+        <>
+          <Target row={row} />{" "}
+          {row.kind === "webrtc-peer" && row.preview !== "" && <CellText tone="quiet">{`in ${shownText(row.preview)}`}</CellText>}
+        </>
+      );
+      if (row.tone !== "pending" || (row.kind !== "webrtc-peer" && row.kind !== "turn-allocation")) return target;
+      return <MarkedText marks={<RowFaults row={row} />}>{target}</MarkedText>;
+    },
   },
   {
     id: "state",

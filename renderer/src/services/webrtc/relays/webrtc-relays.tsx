@@ -8,6 +8,7 @@ import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
 import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { Fact } from "../../../list/list-status.tsx";
+import { MarkedText } from "../../../list/marked-text.tsx";
 import { ToneMark } from "../../../list/tone-mark.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
@@ -42,7 +43,7 @@ const lostOf = ({ lost }: RelayRow): number => Object.values(lost).reduce((sum, 
 function RelayUser({ row: { user, username } }: { readonly row: RelayRow }) {
   const name = usePeerName(user);
   return (
-    <CellText tone="soft" title={username}>
+    <CellText tone="soft" mono={name === undefined} title={username}>
       {shownText(name ?? user)}
     </CellText>
   );
@@ -56,16 +57,17 @@ const relayColumns: readonly Column<RelayRow>[] = [
     rank: 0,
     leastPx: 130,
     cell: ({ relayed, id }) => (
-      <>
+      <MarkedText title={relayed.join(", ")} marks={<FaultBadges target={{ kind: "relay", allocation: id }} />}>
         <code>{relayed.join(", ")}</code>
-        <FaultBadges target={{ kind: "relay", allocation: id }} />
-      </>
+      </MarkedText>
     ),
   },
   {
     id: "user",
     title: "User",
+    // An identifier of a peer.
     minSample: "MVd2u5XFlx6W",
+    face: "mono",
     rank: 1,
     cell: (row) => <RelayUser row={row} />,
   },

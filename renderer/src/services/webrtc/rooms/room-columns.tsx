@@ -2,12 +2,14 @@ import { IconChevronRight, IconLock } from "@tabler/icons-react";
 import type { WebrtcPeerView } from "../../../../../contract/services/webrtc.ts";
 import { CellText } from "../../../list/cell-text.tsx";
 import type { Column } from "../../../list/column.ts";
+import { MarkedText } from "../../../list/marked-text.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDurationExact, isoTime } from "../../../ui/texts/time.ts";
 import { FaultBadges } from "../faults/fault-badges.tsx";
+import { NamedPeer } from "../named-peer.tsx";
 import { dialectTitles } from "../webrtc-words.ts";
 import type { RoomRow } from "./room-rows.ts";
 import styles from "./rooms.module.css";
@@ -108,11 +110,9 @@ function RoomName({ row }: { readonly row: RoomRow }) {
       return (
         <span className={styles.peer} title={shownText(row.peer.id)}>
           <StatusShape shape="running" />
-          {row.peer.name === "" ? <code>{shownText(row.peer.id)}</code> : <span className={styles.name}>{shownText(row.peer.name)}</span>}
-          <span className={styles.faults}>
-            <FaultBadges target={{ kind: "peer", peer: row.peer.id, name: row.peer.name }} />
-          </span>
-          {row.peer.name !== "" && <CellText tone="quiet">{shownText(row.peer.id)}</CellText>}
+          <MarkedText marks={<FaultBadges target={{ kind: "peer", peer: row.peer.id, name: row.peer.name }} />}>
+            <NamedPeer name={row.peer.name} id={row.peer.id} />
+          </MarkedText>
         </span>
       );
     case "folded":
