@@ -72,6 +72,22 @@ it("[BL-150] an authority that this user may not read is named, and left alone",
   expect(readdirSync(folder)).toEqual(["authority-with-private-key.pem"]);
 });
 
+it("[BL-447] a folder that cannot be written to is named, as the disk's fault", async () => {
+  const folder = temporaryDir();
+  // In place of the folder for the certificate of this computer.
+  mkdirSync(path.join(folder, "computer.pem"));
+  await expect(open(folder)).rejects.toMatchObject({
+    code: "STORE_UNREACHABLE",
+    message: expect.stringContaining("computer.pem cannot be used"),
+  });
+  mkdirSync(path.join(folder, "other", "backlot-authority.crt"), { recursive: true });
+  const other = path.join(folder, "other");
+  await expect(openAuthority(other)).rejects.toMatchObject({
+    code: "STORE_UNREACHABLE",
+    message: expect.stringContaining(`${other} cannot be used`),
+  });
+});
+
 it("[BL-150] the authority of an earlier version gets the name that says what is in it", async () => {
   const folder = temporaryDir();
   const { cert, key } = await openAuthority(folder);

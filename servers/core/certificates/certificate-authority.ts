@@ -6,6 +6,7 @@ import path from "node:path";
 import type { AuthorityView } from "../../../contract/control.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
 import { makeFolder } from "../files/make-folder.ts";
+import { sqliteFileError } from "../files/sqlite-file.ts";
 import type { TlsMaterial } from "../net/tls-listener.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { makeAuthority } from "./sign-certificate.ts";
@@ -37,13 +38,21 @@ const certificateFile = (folder: string) => path.join(folder, "backlot-authority
 /**
  * Reads the authority of `folder`; creates one if none is valid for another 30 days. A clock that is wrong for a time ends no trust: an authority
  * that is only to become valid stays, and one that was replaced comes back when it is the valid one. `onReplaced` gets a text for the log.
- * Throws STORE_UNREACHABLE for a file that cannot be read.
+ * Throws STORE_UNREACHABLE for a file that cannot be read or written, and STORE_FULL.
  */
 export async function openAuthority(
   folder: string,
   now = Date.now(),
   onReplaced: (text: string) => void = () => {},
 ): Promise<CertificateAuthority> {
+  try {
+    return await readOrMake(folder, now, onReplaced);
+  } catch (error) {
+    throw sqliteFileError(error, folder);
+  }
+}
+
+async function readOrMake(folder: string, now: number, onReplaced: (text: string) => void): Promise<CertificateAuthority> {
   const file = bundleFile(folder);
   await renameEarlier(folder);
   let before: string | undefined;
@@ -153,8 +162,8 @@ async function withFile(folder: string, authority: TlsMaterial): Promise<Certifi
 async function createOnce(file: string, authority: TlsMaterial): Promise<void> {
   makeFolder(path.dirname(file));
   const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;
-  await writeFile(temporary, pairText(authority), { flag: "wx", mode: 0o600, flush: true });
   try {
+    await writeFile(temporary, pairText(authority), { flag: "wx", mode: 0o600, flush: true });
     await linkOrCopy(temporary, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

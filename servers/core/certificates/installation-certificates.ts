@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { writeFileAtomically } from "../files/atomic-file.ts";
+import { sqliteFileError } from "../files/sqlite-file.ts";
 import type { TlsMaterial, TlsSource } from "../net/tls-listener.ts";
 import type { Log } from "../service/log.ts";
 import { errorText } from "../service/service-error.ts";
@@ -78,7 +79,9 @@ async function currentLeaf(folder: string, names: readonly string[], now: number
   const kept = parsePair(await readFile(file, "utf8").catch(() => ""));
   if (kept && isCurrent(kept, authority, names, now)) return { authority, leaf: kept };
   const leaf = await makeLeaf(authority, names, now);
-  await writeFileAtomically(file, pairText(leaf));
+  await writeFileAtomically(file, pairText(leaf)).catch((error: unknown) => {
+    throw sqliteFileError(error, file);
+  });
   return { authority, leaf };
 }
 

@@ -85,7 +85,7 @@ function identityOf(file: string): string {
 export const isLockedByOther = (error: unknown): boolean =>
   /^SQLITE_(?:BUSY|LOCKED)/.test(String((error as { code?: unknown } | undefined)?.code ?? ""));
 
-/** Turns SQLite's error into a STORE_… error; an error that is not about the file is returned unchanged. */
+/** Turns SQLite's error, or the system's, into a STORE_… error; an error that is not about the file is returned unchanged. */
 export function sqliteFileError(error: unknown, file: string): unknown {
   const code = String((error as { code?: unknown }).code ?? "");
   const cause = { cause: error };
