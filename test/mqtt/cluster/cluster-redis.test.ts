@@ -96,6 +96,36 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     await expect.poll(() => inbox.payloads).toEqual(sent);
   });
 
+  it("[MQTT-473] connections break while messages for hundreds are delivered: each session has all that was acknowledged, and none twice", async () => {
+    const { url } = await startOwnRedis();
+    const [one, other] = await startPair(url, { clusterTimeoutMs: 600_000 });
+    const redis = await openRedis(url);
+    const inboxes: Inbox[] = [];
+    for (let index = 0; index < 300; index++) {
+      const client = await connectWire(one, 5, kept(`client ${index}`));
+      await client.subscribe("q", { qos: 2 });
+      inboxes.push(new Inbox(client));
+    }
+    const acknowledged: string[] = [];
+    const publishAll = async (broker: { port: number }, name: string) => {
+      const client = await connectWire(broker, 5, kept(name));
+      for (let packetId = 1; packetId <= 20; packetId++) {
+        await publishAcknowledged(client, "q", `${name} ${packetId}`, { qos: 2, packetId });
+        acknowledged.push(`${name} ${packetId}`);
+      }
+    };
+    const publishing = Promise.all([publishAll(one, "one"), publishAll(other, "other")]);
+    for (const [count, type] of ["normal", "pubsub"].entries()) {
+      await expect.poll(() => acknowledged.length).toBeGreaterThan(count * 12);
+      await redis.call("client", "kill", "type", type, "skipme", "yes");
+    }
+    await publishing;
+    for (const inbox of inboxes) {
+      await expect.poll(() => acknowledged.filter((text) => !inbox.payloads.includes(text))).toEqual([]);
+      expect(new Set(inbox.payloads).size).toBe(inbox.payloads.length);
+    }
+  });
+
   it("[MQTT-221] is emptied by hand while the brokers run: they restore their data", async () => {
     const redis = await startOwnRedis();
     const [one, other] = await startPair(redis.url);
