@@ -89,6 +89,7 @@ export class RequestMessages {
 
   /** Nothing more is read. */
   stop(): void {
+    if (this.#isDone) return;
     this.#isDone = true;
     this.#body.clear();
     this.#count();
