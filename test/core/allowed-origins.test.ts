@@ -5,7 +5,7 @@ import { createOriginRule } from "../../servers/core/http/messages/cors.ts";
 import { createOriginCheck, hasPrivateHost, isByPublicName, isOfOwnPage } from "../../servers/core/net/allowed-origins.ts";
 import { httpService } from "../../servers/http/http-service.ts";
 
-it("[BL-446] what is no origin, or no host to redirect to, is refused where it is configured, with the name of its field", () => {
+it("[BL-460] what is no origin, or no host to redirect to, is refused where it is configured, with the name of its field", () => {
   const read = (values: Record<string, readonly string[]>) => parseConfig(httpService, values);
   const origins = ["*", "null", "https://App.example.com/", "http://a:80", "capacitor://localhost", "chrome-extension://abc"];
   expect(read({ corsOrigins: origins }).corsOrigins).toEqual(origins);

@@ -53,7 +53,7 @@ describe("batches from a service's process", () => {
     expect(process.platform === "win32" || existsSync(path.dirname(sender.address))).toBe(process.platform === "win32");
   });
 
-  it("[BL-448] a folder for temporary files that is missing, or whose path is too long for a socket, is named", async () => {
+  it("[BL-462] a folder for temporary files that is missing, or whose path is too long for a socket, is named", async () => {
     const long = path.join(temporaryDir(), "x".repeat(110));
     mkdirSync(long);
     const { TMPDIR } = process.env;

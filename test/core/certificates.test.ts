@@ -72,7 +72,7 @@ it("[BL-150] an authority that this user may not read is named, and left alone",
   expect(readdirSync(folder)).toEqual(["authority-with-private-key.pem"]);
 });
 
-it("[BL-447] a folder that cannot be written to is named, as the disk's fault", async () => {
+it("[BL-461] a folder that cannot be written to is named, as the disk's fault", async () => {
   const folder = temporaryDir();
   // In place of the folder for the certificate of this computer.
   mkdirSync(path.join(folder, "computer.pem"));
