@@ -69,7 +69,7 @@ it("[BL-332] what is wrong in an item of a list of the configuration is said at 
   await expect.poll(described).toEqual({ isInvalid: false, words: [""] });
 });
 
-it("[BL-333] [BL-447] beside an inspector in a window of 1,280 px the lists of traffic keep the time of a row, and nothing is cut", async () => {
+it("[BL-333] [BL-463] beside an inspector in a window of 1,280 px the lists of traffic keep the time of a row, and nothing is cut", async () => {
   const shown = ["http", "grpc", "rtsp", "webrtc", "account"];
   const { page } = await openBrowserShell("http", { others: shown.slice(1) });
   await page.setViewportSize({ width: 1_280, height: 800 });
