@@ -68,8 +68,9 @@ export class Sweep {
       connection.disconnect(reasonCode.unspecifiedError, "No CONNECT arrived in time.");
       return;
     }
-    // [MQTT-3.1.2-24]: one and a half times the keep alive.
-    if (connection.keepAliveSeconds > 0 && !connection.held && now - connection.lastPacketAt > connection.keepAliveSeconds * 1_500) {
+    // [MQTT-3.1.2-24]: one and a half times the keep alive. What came since the last sweep has its time, or is not read yet.
+    const silentMs = now - this.elapsedMs - connection.lastPacketAt;
+    if (connection.keepAliveSeconds > 0 && !connection.held && silentMs > connection.keepAliveSeconds * 1_500) {
       connection.disconnect(reasonCode.keepAliveTimeout, "No packet arrived within one and a half times the keep alive.");
       return;
     }
