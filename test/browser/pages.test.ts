@@ -184,13 +184,28 @@ it("[BL-215] a row is opened in Try, to be changed before it is sent", async () 
 it.each([
   ["mqtt", "auto-reply", "Auto-reply rules"],
   ["events", "generate sample", "Generate sample events"],
-] as const)("[BL-167] the palette offers what the menus of %s have", async (service, typed, title) => {
-  const { page } = await open(service);
-  await page.getByRole("button", { name: /^More/ }).waitFor();
-  await (await openPalette(page)).fill(typed);
-  await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: title }).waitFor();
-});
+] as const)(
+  "[BL-167] the palette offers what the menus of %s have, and [BL-447] its dialog gives the focus back",
+  async (service, typed, title) => {
+    const { page } = await open(service);
+    const more = page.getByRole("button", { name: /^More/ });
+    const dialog = page.getByRole("dialog", { name: title });
+    const closeDialog = async () => {
+      await dialog.waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      await more.and(page.locator(":focus")).waitFor();
+    };
+    await more.focus();
+    await (await openPalette(page)).fill(typed);
+    await page.keyboard.press("Enter");
+    await closeDialog();
+    await page.keyboard.press("Enter");
+    await more.and(page.locator("[aria-haspopup=menu][aria-expanded=true]")).waitFor();
+    await page.getByRole("menuitem", { name: new RegExp(typed, "i") }).click();
+    await closeDialog();
+  },
+);
 
 it("[BL-444] the palette does what another page can do", async () => {
   const { page } = await open();

@@ -1,5 +1,6 @@
 import { createSpotlight, Spotlight, type SpotlightActionGroupData, useSpotlight } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
+import { type MouseEvent, useLayoutEffect, useRef } from "react";
 import styles from "./command-palette.module.css";
 import { filterPalette } from "./palette-filter.ts";
 import { configurationGroup, elsewhereGroup, usePaletteActions } from "./use-palette-actions.tsx";
@@ -22,7 +23,21 @@ const classNames = {
 /** Ctrl or ⌘ K: services, actions, settings and pages by name. */
 export function CommandPalette() {
   const { opened } = useSpotlight(store);
-  const actions = usePaletteActions(opened);
+  const before = useRef<Element>(null);
+  useLayoutEffect(() => {
+    if (opened) before.current = document.activeElement;
+  }, [opened]);
+  const actions = usePaletteActions(opened).map((group) => ({
+    ...group,
+    actions: group.actions.map((action) => ({
+      ...action,
+      onClick: (event: MouseEvent<HTMLButtonElement>) => {
+        // A dialog gives the focus back to what had it when it opened: the palette is gone then.
+        if (before.current instanceof HTMLElement) before.current.focus({ preventScroll: true });
+        action.onClick?.(event);
+      },
+    })),
+  }));
   return (
     <Spotlight
       store={store}

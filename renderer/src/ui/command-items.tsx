@@ -23,7 +23,9 @@ export const CommandItems = ({ commands }: { readonly commands: readonly Command
 
 /** A dialog gives the focus back to what had it when it opened. That is what the menu belongs to: the entry goes with the menu. */
 function focusOwner(entry: HTMLElement): void {
-  const owner = document.getElementById(entry.closest("[role=menu]")?.getAttribute("aria-labelledby") ?? "");
+  const menu = entry.closest("[role=menu]");
+  // The menu of a row is in one element with its list.
+  const owner = document.getElementById(menu?.getAttribute("aria-labelledby") ?? "") ?? menu?.parentElement;
   const focusable = owner?.matches("button") ? owner : owner?.querySelector<HTMLElement>("[tabindex='0']");
   focusable?.focus({ preventScroll: true });
 }

@@ -56,13 +56,14 @@ export function IconMenu({ label, icon: Icon, width, disabled = false, children 
   const [opened, setOpened] = useState(false);
   return (
     <Menu opened={opened} onChange={setOpened} position="bottom-end" width={width} withinPortal={false}>
-      <Menu.Target>
-        <Tooltip label={label} disabled={opened}>
+      {/* In this order: a tooltip does not pass on what tells a screen reader that its button opens a menu. */}
+      <Tooltip label={label} disabled={opened}>
+        <Menu.Target>
           <ActionIcon aria-label={label} disabled={disabled}>
             <Icon size={15} stroke={1.5} />
           </ActionIcon>
-        </Tooltip>
-      </Menu.Target>
+        </Menu.Target>
+      </Tooltip>
       <Menu.Dropdown mah="44vh" style={{ overflowY: "auto" }}>
         {children}
       </Menu.Dropdown>
