@@ -139,6 +139,7 @@ describe("the recent rate", () => {
 
 describe("the first reads of the dashboard", () => {
   const failure = { code: "INTERNAL", message: "out of order", hint: "" };
+  const http = { id: "http", status: { state: "stopped" } };
 
   /** A client whose calls fail until `works` says otherwise. */
   function setUp() {
@@ -148,7 +149,7 @@ describe("the first reads of the dashboard", () => {
       async call(name: string) {
         works.calls++;
         if (works.failure) throw new FailureError(works.failure as typeof failure);
-        return name === "service.list" ? [{ id: "http" }] : name === "rate.history" ? { series: [] } : { lines: [] };
+        return name === "service.list" ? [http] : name === "rate.history" ? { series: [] } : { lines: [] };
       },
       subscribe: () => () => {},
       onOpen: (listener: () => void) => {
@@ -169,7 +170,7 @@ describe("the first reads of the dashboard", () => {
     expect(works.calls).toBe(3 * 3);
     works.failure = undefined;
     await vi.advanceTimersByTimeAsync(5_000);
-    expect([stores.loadFailure.get(), stores.services.get()]).toEqual([undefined, [{ id: "http" }]]);
+    expect([stores.loadFailure.get(), stores.services.get()]).toEqual([undefined, [http]]);
     vi.useRealTimers();
   });
 
