@@ -67,6 +67,15 @@ const begin = async (url: string) => (await send(`${url}/login`, "POST", { usern
 const verify = (url: string, token: string, code: unknown) =>
   send(`${url}/mfa/verify`, "POST", { method: "google_authenticator", payload: { code } }, bearer(token));
 
+it.each(["１２３４５６", "12345é", "äöüäöü", "12345", "1234567", "", "-12345", "1e5000"])(
+  "[AC-46] the code %j is a wrong one",
+  async (code) => {
+    const { url, logs } = await startAccount();
+    expect((await verify(url, await begin(url), code)).status).toBe(401);
+    expect(logs.filter(({ level }) => level === "error")).toEqual([]);
+  },
+);
+
 it("[AC-23] with a second factor the login returns an MFA token, and /mfa/verify exchanges it and the code for a pair", async () => {
   const service = await startAccount();
   const { url } = service;

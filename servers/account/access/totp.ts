@@ -21,8 +21,11 @@ export const totp = (secret: Buffer, atMs: number, length = digits): string => h
 
 export const secondsLeftOfStep = (atMs: number): number => Math.ceil(TOTP.remaining({ period: stepSeconds, timestamp: atMs }) / 1_000);
 
+const isCode = (text: string): boolean => text.length === digits && /^[0-9]+$/.test(text);
+
 /** The step whose code it is, among those that are valid now. */
 export function matchingStep(secret: Buffer, code: string, atMs: number): number | undefined {
+  if (!isCode(code)) return undefined;
   const offset = TOTP.validate({ secret: secretOf(secret), token: code, digits, period: stepSeconds, timestamp: atMs, window: drift });
   return offset === null ? undefined : totpStep(atMs) + offset;
 }
