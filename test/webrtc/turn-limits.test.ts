@@ -118,6 +118,17 @@ describe("TURN limits and trouble", () => {
     expect(server.requests.length - answeredBefore).toBeLessThan(200);
   });
 
+  it("[WEBRTC-539] requests that are refused without end are a few log lines and a count", async () => {
+    const server = await startTurn();
+    const client = await TurnClientUnderTest.connect(server);
+    for (let count = 0; count < 100; count++) expect(errorOf(await client.refresh(600))).toBe(437);
+    await server.stop();
+    const lines = server.logs.filter((line) => line.startsWith("info refresh of 127.0.0.1:"));
+    const counts = server.logs.flatMap((line) => /^info (\d+) more lines? about faulty connections/.exec(line)?.[1] ?? []);
+    expect(lines.length + counts.reduce((sum, count) => sum + Number(count), 0)).toBe(100);
+    expect(lines.length).toBeLessThan(100);
+  });
+
   it("[WEBRTC-60] one relay is cut and repaired; the others go on", async () => {
     const { server, client, port, peer, id } = await relaying();
     expect(server.engine.impair(id, { isCut: true, loss: 0, delayMs: 0 })).toBe(true);

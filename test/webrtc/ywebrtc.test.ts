@@ -148,6 +148,40 @@ describe("y-webrtc", () => {
     expect(outcome).toBe("delivered");
   });
 
+  it("[WEBRTC-540] who says the id of another client, or the identifier of a peer, takes nothing that is for them", async () => {
+    const webrtc = await startWebrtc();
+    const [alice, bob, eve] = [
+      await connectWire(webrtc, "/y-webrtc"),
+      await connectWire(webrtc, "/y-webrtc"),
+      await connectWire(webrtc, "/y-webrtc"),
+    ];
+    const json = await connectWire(webrtc, "/ws");
+    const { id } = await json.until("welcome");
+    json.send({ type: "join", room: "t" });
+    await json.until("joined");
+    const say = (client: typeof alice, data: object) => client.send({ type: "publish", topic: "t", data });
+    const announces = async (client: typeof alice, from: string) => {
+      say(client, { type: "announce", from });
+      const pongs = client.log.items.filter(({ type }) => type === "pong").length;
+      client.send({ type: "ping" });
+      await vi.waitUntil(() => client.log.items.filter(({ type }) => type === "pong").length > pongs);
+    };
+    const hears = (client: typeof alice, from: string) =>
+      client.log.until(({ data }) => (data as { from?: string } | undefined)?.from === from);
+    for (const client of [alice, bob, eve]) {
+      client.send({ type: "subscribe", topics: ["t"] });
+      client.send({ type: "ping" });
+      await client.until("pong");
+    }
+    await announces(alice, "ALICE");
+    await announces(eve, "ALICE");
+    say(bob, { type: "signal", from: "BOB", to: "ALICE", signal: { type: "offer", sdp: "v=0" } });
+    await hears(alice, "BOB");
+    await announces(eve, id as string);
+    say(bob, { type: "signal", from: "BOB", to: id, signal: { type: "offer", sdp: "v=0" } });
+    await json.until("offer");
+  });
+
   it("[WEBRTC-244] of a client the newest id in a topic is known, of those that are not too long", async () => {
     const webrtc = await startWebrtc({ nameLength: 20 });
     const [one, other] = [await connectWire(webrtc, "/y-webrtc"), await connectWire(webrtc, "/y-webrtc")];

@@ -20,13 +20,15 @@ export interface KeptChat {
   isKept: boolean;
 }
 
-/** By which ids the members of a room call themselves, where their dialect has them choose some: each has one there, the newest. */
+/** By which ids the members of a room call themselves, where their dialect has them choose some: each has one there, the newest. Several may say the same. */
 class Aliases {
-  readonly #peers = new Map<string, string>();
+  readonly #peers = new Map<string, Set<string>>();
   readonly #ids = new Map<string, string>();
 
+  /** Undefined where nobody calls himself so, or more than one. */
   peerOf(id: string): string | undefined {
-    return this.#peers.get(id);
+    const [peer, another] = this.#peers.get(id) ?? [];
+    return another === undefined ? peer : undefined;
   }
 
   of(peer: string): string | undefined {
@@ -34,11 +36,10 @@ class Aliases {
   }
 
   set(id: string, peer: string): void {
-    if (this.#peers.get(id) === peer) return;
+    if (this.#ids.get(peer) === id) return;
     this.delete(peer);
-    const former = this.#peers.get(id);
-    if (former !== undefined) this.#ids.delete(former);
-    this.#peers.set(id, peer);
+    const peers = this.#peers.get(id) ?? new Set();
+    this.#peers.set(id, peers.add(peer));
     this.#ids.set(peer, id);
   }
 
@@ -46,7 +47,9 @@ class Aliases {
     const id = this.#ids.get(peer);
     if (id === undefined) return;
     this.#ids.delete(peer);
-    this.#peers.delete(id);
+    const peers = this.#peers.get(id);
+    peers?.delete(peer);
+    if (peers?.size === 0) this.#peers.delete(id);
   }
 }
 

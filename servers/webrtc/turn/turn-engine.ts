@@ -1,5 +1,6 @@
 import { createFailureLimits } from "../../core/credentials/failure-limits.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
+import { FaultLog } from "../../core/net/fault-log.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
@@ -62,6 +63,8 @@ export interface TurnEngineOptions extends Pick<AuthenticationOptions, "realm" |
 export class TurnEngine {
   connections = 0;
   connectionsRefused = 0;
+  /** Log lines of what clients did wrong: an endless number is a few lines and a count. */
+  readonly reports: FaultLog;
   readonly #options: TurnEngineOptions;
   readonly #now: () => number;
   readonly #clientPorts: ClientPorts;
@@ -83,6 +86,7 @@ export class TurnEngine {
   constructor(options: TurnEngineOptions, unsent: SharedBudget) {
     const { limits, lifetimes, log, now = () => performance.now() } = options;
     this.#options = options;
+    this.reports = new FaultLog({ warning: (text) => log.info(text), error: (text) => log.error(text) });
     this.#now = now;
     const isOwnAddress = createOwnAddresses(now);
     this.#clientPorts = new ClientPorts(isOwnAddress);
@@ -176,6 +180,7 @@ export class TurnEngine {
 
   /** Resolves when all ports are free. */
   async stop(): Promise<void> {
+    this.reports.flush();
     await this.#table.closeAll("service stops");
   }
 
@@ -220,17 +225,16 @@ export class TurnEngine {
   }
 
   #reportRequest(event: TurnRequestEvent): void {
-    const { log, observer } = this.#options;
     this.#requests[event.method]++;
     // The first request of a client is without credentials: it only asks for the nonce.
     const isChallenge = event.code === 401 && event.username === undefined;
     const isRefused = event.code !== 0 && !isChallenge;
     if (isRefused) this.#errors[event.code] = (this.#errors[event.code] ?? 0) + 1;
-    if (isRefused && log.enabled("info")) {
+    if (isRefused && this.#options.log.enabled("info")) {
       const { transport, address, port } = event.client;
-      log.info(`${event.method} of ${address}:${port} over ${transport}: ${event.code}, ${event.why}`);
+      this.reports.write(`${event.method} of ${address}:${port} over ${transport}: ${event.code}, ${event.why}`);
     }
-    observer?.onRequest?.(event);
+    this.#options.observer?.onRequest?.(event);
   }
 
   #reportOpened(allocation: Allocation): void {

@@ -71,7 +71,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
         connections.delete(closed);
         engine.connections = connections.size;
         engine.forget(closed);
-        if (why !== undefined) log.info(`The connection of ${closed.address}:${closed.port} was closed: ${why}`);
+        if (why !== undefined) engine.reports.write(`The connection of ${closed.address}:${closed.port} was closed: ${why}`);
       },
     });
     connections.add(client);

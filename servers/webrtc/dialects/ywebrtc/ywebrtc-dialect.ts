@@ -233,10 +233,13 @@ class YWebrtcLink implements PeerLink {
     if (room?.members.has(peer) && id.length <= this.#longestId) room.aliases.set(id, peer);
   }
 
-  /** The identifier of the peer that calls itself so in this topic; those of other dialects are announced by theirs. */
+  /**
+   * The identifier of the peer that calls itself so in this topic, if it is the only one; those of other dialects are announced by theirs, which
+   * nobody else can take.
+   */
   peerKnownAs(topic: string, id: string): string | undefined {
     const room = this.#roomOf(topic);
-    return room?.aliases.peerOf(id) ?? (room?.members.has(id) ? id : undefined);
+    return room?.members.has(id) ? id : room?.aliases.peerOf(id);
   }
 
   send(message: object): void {
