@@ -251,13 +251,25 @@ it("[HTTP-100] no log line shows a secret", async () => {
     `/redirect-to?url=http%3A%2F%2Fa%2F%3Ftoken%3D${secret}`,
     `/anything/http://u:${secret}@a/`,
     `/anything/http%3A%2F%2Fu:${secret}%40a/`,
+    `/get?payload={%22password%22:%22${secret}%22}`,
+    `/get?payload=%7B%22\\u0070assword%22:%22${secret}%22}`,
+    `/get?q=password%3D${secret}`,
+    `/get?password%3D${secret}`,
+    `/get?%2570assword=${secret}`,
+    `/get#password=${secret}`,
+    `//basic-auth/u/${secret}`,
+    `/./basic-auth/u/${secret}`,
+    `/BASIC-AUTH/u/${secret}`,
+    `/basic%2Dauth/u/${secret}`,
   ];
   for (const path of paths) await raw(service.port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
   await until(() => service.logs.filter(({ level }) => level === "info").length === 8 + paths.length);
   expect(service.logs.filter(({ text }) => text.includes(secret))).toEqual([]);
   expect(service.logs.map(({ text }) => text.split(" ")[1])).toContain("/basic-auth/u/…");
   expect(loggedTarget("/a?url=http://b/?c=d&e=f@g")).toBe("/a?url=http://b/?c=d&e=f@g");
-  for (const long of ["\\", "%5c", "?", "/", "&"]) {
+  expect(loggedTarget(`u:${secret}@a:443`)).toBe("…@a:443");
+  expect(loggedTarget("/a@b?c=d#e")).toBe("/a@b?c=d#e");
+  for (const long of ["\\", "%5c", "?", "/", "&", '"', '" ', "#", "u:"]) {
     const characters = 1_024_000;
     const cpuMs = (length: number) => {
       const [query, path] = [`/a@?token=@${long.repeat(length / long.length)}`, `/a@${long.repeat(length / long.length)}`];

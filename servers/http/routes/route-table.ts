@@ -47,14 +47,15 @@ export function routeTable(config: HttpConfig, hub: SseHub): readonly Route[] {
   return [...routes, ...listRoutes(routes)];
 }
 
-/** The parts of the routes' paths that hold a password or a cookie's value. */
+/** The parts of the routes' paths that hold a password or a cookie's value, also in spellings that are no route, such as behind a base URL that ends with a slash. */
 const secretPath =
-  /^((?:[A-Za-z][\w+.-]*:\/\/[^/?#]*)?\/(?:(?:hidden-)?basic-auth\/[^/?]*|digest-auth\/[^/?]*\/[^/?]*|cookies\/set\/[^/?]*)\/)[^?]+/;
-const cookieQuery = /^[^?]*\/cookies\/set\/?\?/;
+  /^((?:[a-z][\w+.-]*:\/\/[^/?#]*)?[/.]*\/(?:(?:hidden-)?basic-auth\/+[^/?]*|digest-auth\/+[^/?]*\/+[^/?]*|cookies\/+set\/+[^/?]*)\/+)[^?]+/i;
+const cookieQuery = /^[^?]*\/cookies\/set\/*\?/i;
 
 /** A request target for the log, with secrets redacted. */
 export function maskSecretPath(target: string): string {
-  if (!target.includes("auth/") && !target.includes("/cookies/set")) return target;
-  const masked = target.replace(secretPath, "$1…");
+  const plain = target.replace(/%2d/gi, "-");
+  if (!/auth\/|\/cookies\/+set/i.test(plain)) return target;
+  const masked = secretPath.test(plain) ? plain.replace(secretPath, "$1…") : target;
   return cookieQuery.test(masked) ? masked.replace(/([?&][^=&?]*)=[^&]*/g, "$1=…") : masked;
 }
