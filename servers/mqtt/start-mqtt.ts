@@ -201,11 +201,18 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
 /** Nothing outlives the process: who expects that it does, as with other brokers, is to know. */
 function noteWhatEnds({ sessions }: Pick<Engine, "sessions">, retained: RetainedTree, log: Log): void {
   let messages = 0;
-  for (const { topic, internalSource } of retained.values()) if (!isSystemTopic(topic) && internalSource !== "sample traffic") messages++;
+  let ofSample = 0;
+  for (const { topic, internalSource } of retained.values()) {
+    if (isSystemTopic(topic)) continue;
+    if (internalSource === "sample traffic") ofSample++;
+    else messages++;
+  }
   const kept = [...sessions.values()].filter(({ expirySeconds }) => expirySeconds > 0);
   const queued = kept.reduce((sum, { queue }) => sum + queue.length, 0);
   const parts = [
-    ...(messages > 0 ? [countOf(messages, "retained message")] : []),
+    ...(messages > 0
+      ? [`${countOf(messages, "retained message")}${ofSample > 0 ? ` (besides ${ofSample} of the sample traffic)` : ""}`]
+      : []),
     ...(kept.length > 0 ? [`${countOf(kept.length, "session")} with ${countOf(queued, "queued message")}`] : []),
   ];
   if (parts.length > 0)

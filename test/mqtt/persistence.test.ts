@@ -101,6 +101,18 @@ describe("persistence", () => {
     expect(unused.logs.join("\n")).not.toContain("The stop ends");
   });
 
+  it("[MQTT-479] it says how many of the retained messages are of the sample traffic, which are not counted", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("sensors/+/temperature");
+    await broker.act("sample.start", { messagesPerSecond: 200 });
+    const topics = new Set<string>();
+    while (topics.size < 3) topics.add((await client.expect("publish")).topic);
+    await broker.act("publish", { topic: "t", payload: "one", retain: true });
+    await broker.stop();
+    expect(broker.logs.join("\n")).toContain("The stop ends 1 retained message (besides 3 of the sample traffic): with Keep on disk");
+  });
+
   it("[MQTT-152] a session file that is not a database fails the start, and is left unchanged", async () => {
     const dataDir = temporaryDir();
     const file = path.join(dataDir, "sessions.sqlite");

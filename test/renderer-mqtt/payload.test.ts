@@ -3,7 +3,9 @@ import type { MqttMessageSummary } from "../../contract/traffic/mqtt.ts";
 import { comparedWith } from "../../renderer/src/services/mqtt/history/message-history.ts";
 import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/services/mqtt/history/numeric-fields.ts";
 import { aloneBetween, createPlotReader, gapsOf, plotSeries, readingText } from "../../renderer/src/services/mqtt/history/plot-series.ts";
+import { timeLabel } from "../../renderer/src/services/mqtt/history/value-plot.tsx";
 import { shortCount } from "../../renderer/src/ui/texts/quantity.ts";
+import { timeSteps } from "../../renderer/src/ui/use-plot.ts";
 import type { FormatChoice } from "../../renderer/src/viewer/content-format.ts";
 import { fromHex, toBase64, toHex } from "../../renderer/src/viewer/decode/bytes.ts";
 import { layOutContent } from "../../renderer/src/viewer/layout/content-layout.ts";
@@ -181,6 +183,14 @@ describe("gaps of a plot", () => {
   it("[MQTT-163] a value between two gaps is drawn as a point", () => {
     expect([aloneBetween([4, 5], 8), aloneBetween([1, 7], 8), aloneBetween([], 8), aloneBetween([], 1)]).toEqual([[4], [0, 7], [], [0]]);
   });
+});
+
+it("[MQTT-480] the labels of a time axis are at most half of the shown time apart", () => {
+  const widthPx = 400;
+  for (let seconds = 0.1; seconds < 100 * 86_400; seconds *= 1.07) {
+    const step = timeSteps.find((one) => (widthPx * one) / seconds >= timeLabel(seconds).spacePx) ?? Number.POSITIVE_INFINITY;
+    expect(seconds / step, `${seconds} s`).toBeGreaterThanOrEqual(2);
+  }
 });
 
 describe("one line of a payload", () => {

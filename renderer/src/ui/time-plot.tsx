@@ -3,7 +3,7 @@ import { PlotBox } from "./plot-card.tsx";
 import { clockMinutes, clockSeconds } from "./texts/time.ts";
 import { withAlpha } from "./theme.ts";
 import type { Tokens } from "./theme-tokens.ts";
-import { labelFits, plotAxis, plotFrame, usePlot } from "./use-plot.ts";
+import { labelFits, plotAxis, plotFrame, timeAxis, usePlot } from "./use-plot.ts";
 
 /** What a plot over time shows. */
 export interface TimePanel {
@@ -33,8 +33,6 @@ interface TimePlotProps {
 
 const fillAlpha = 0.14;
 const halfLabelPx = 24;
-/** Between two times on the axis. */
-const timeSteps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1_200, 1_800];
 const valueSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => (digit * 10 ** power) / 10)).flat();
 
 /** Lines, or points, over time. */
@@ -60,12 +58,10 @@ function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "wid
     },
     axes: [
       {
-        ...axis,
-        grid: { show: false },
+        ...timeAxis(tokens),
         size: 26,
         gap: 8,
         space: 70,
-        incrs: timeSteps,
         values: (plot, splits) => {
           const wide = shown().range[1] - shown().range[0] > 1_800;
           return splits.map((second) => (labelFits(plot, second, halfLabelPx) ? (wide ? clockMinutes : clockSeconds)(second * 1_000) : ""));

@@ -63,6 +63,18 @@ export const plotAxis = (tokens: Tokens): uPlot.Axis => ({
   ticks: { show: false },
 });
 
+const daySeconds = 86_400;
+/** Between two times on an axis, in seconds. uPlot's own have nothing between one minute and five. */
+export const timeSteps: readonly number[] = [
+  ...[
+    0.001, 0.01, 0.025, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200,
+  ],
+  ...[1, 2, 4, 8, 16, 32, 64].map((days) => days * daySeconds),
+];
+
+/** Of a plot over time. `values` writes the labels. */
+export const timeAxis = (tokens: Tokens): uPlot.Axis => ({ ...plotAxis(tokens), grid: { show: false }, incrs: [...timeSteps] });
+
 /** Labels that would be cut at the right edge are left out. */
 export const labelFits = (plot: uPlot, at: number, halfLabelPx: number): boolean =>
   plot.valToPos(at, "x") < plot.bbox.width / devicePixelRatio - halfLabelPx;

@@ -7,7 +7,7 @@ import { formatByteRate } from "../../ui/texts/quantity.ts";
 import { clockMinutes, clockSeconds } from "../../ui/texts/time.ts";
 import { withAlpha } from "../../ui/theme.ts";
 import type { Tokens } from "../../ui/theme-tokens.ts";
-import { labelFits, plotAxis, plotFrame, usePlot } from "../../ui/use-plot.ts";
+import { labelFits, plotAxis, plotFrame, timeAxis, usePlot } from "../../ui/use-plot.ts";
 import { ServiceName } from "../service/service-toggles.tsx";
 import styles from "./traffic-panel.module.css";
 import { decadeSplits, linearBelowBps, type TrafficLine } from "./traffic-series.ts";
@@ -98,8 +98,7 @@ function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "wid
     },
     axes: [
       {
-        ...axis,
-        grid: { show: false },
+        ...timeAxis(tokens),
         size: 22,
         gap: 4,
         space: 90,

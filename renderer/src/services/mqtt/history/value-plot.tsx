@@ -7,7 +7,7 @@ import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { clockSeconds, clockTime } from "../../../ui/texts/time.ts";
 import { withAlpha } from "../../../ui/theme.ts";
 import type { Tokens } from "../../../ui/theme-tokens.ts";
-import { labelFits, plotAxis, plotFrame, usePlot } from "../../../ui/use-plot.ts";
+import { labelFits, plotAxis, plotFrame, timeAxis, usePlot } from "../../../ui/use-plot.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { wholePayload } from "./numeric-fields.ts";
 import { aloneBetween, createPlotReader, type PlotSeries, readingText } from "./plot-series.ts";
@@ -91,12 +91,14 @@ function optionsOf(shown: () => PlotCanvasProps, tokens: Tokens): Omit<uPlot.Opt
     scales: { x: { range: (_plot, first, last) => (first === last ? [first - 1, last + 1] : [first, last]) }, y: { range: roomAround } },
     axes: [
       {
-        ...axis,
-        grid: { show: false },
+        ...timeAxis(tokens),
         size: 20,
         gap: 4,
-        space: 110,
-        values: (plot, splits) => splits.map((second) => (labelFits(plot, second, 24) ? clockSeconds(second * 1_000) : "")),
+        space: (_plot, _axis, first, last) => timeLabel(last - first).spacePx,
+        values: (plot, splits) => {
+          const { text, halfPx } = timeLabel((plot.scales["x"]?.max ?? 0) - (plot.scales["x"]?.min ?? 0));
+          return splits.map((second) => (labelFits(plot, second, halfPx) ? text(second * 1_000) : ""));
+        },
       },
       {
         ...axis,
@@ -121,6 +123,10 @@ function optionsOf(shown: () => PlotCanvasProps, tokens: Tokens): Omit<uPlot.Opt
     ],
   };
 }
+
+/** Of the time axis: to the millisecond where less than a second may be between two labels. */
+export const timeLabel = (seconds: number) =>
+  seconds < 5 ? { text: clockTime, halfPx: 38, spacePx: 90 } : { text: clockSeconds, halfPx: 24, spacePx: 76 };
 
 const pixelOf = (plot: uPlot, index: number) => plot.valToPos(plot.data[0]?.[index] ?? 0, "x", true);
 
