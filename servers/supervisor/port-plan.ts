@@ -16,24 +16,33 @@ export interface PortUse {
 }
 
 /** The ports that a configuration uses, including 0, which means any free port. */
-export function portUses(service: Service, config: Readonly<Record<string, unknown>>): PortUse[] {
+export const portUses = (service: Service, config: Readonly<Record<string, unknown>>): PortUse[] =>
+  usesOf(
+    service,
+    config,
+    service.ports.filter((port) => port.isUsed?.(config) ?? true),
+  );
+
+/** Also the ports of what is switched off. */
+export const configuredPorts = (service: Service, config: Readonly<Record<string, unknown>>): PortUse[] =>
+  usesOf(service, config, service.ports);
+
+function usesOf(service: Service, config: Readonly<Record<string, unknown>>, ports: readonly ServicePort[]): PortUse[] {
   const titleOf = (field: string) => service.config.shape[field]?.meta()?.title;
-  return service.ports
-    .filter((port) => port.isUsed?.(config) ?? true)
-    .map(({ field, transport, block }: ServicePort): PortUse => {
-      const first = Number(config[field]);
-      return {
-        service: service.id,
-        title: service.title,
-        field,
-        fieldTitle: String(titleOf(field) ?? field),
-        transport,
-        kind: block?.kind ?? "single",
-        first,
-        last: lastPort(first, block, config),
-        openToLan: config.openToLan === true,
-      };
-    });
+  return ports.map(({ field, transport, block }): PortUse => {
+    const first = Number(config[field]);
+    return {
+      service: service.id,
+      title: service.title,
+      field,
+      fieldTitle: String(titleOf(field) ?? field),
+      transport,
+      kind: block?.kind ?? "single",
+      first,
+      last: lastPort(first, block, config),
+      openToLan: config.openToLan === true,
+    };
+  });
 }
 
 function lastPort(first: number, block: PortBlock | undefined, config: Readonly<Record<string, unknown>>): number {
@@ -61,6 +70,8 @@ export interface PortProblem {
   readonly message: string;
   /** Whether a program holds it that the user can stop. */
   readonly isForeign: boolean;
+  /** Two fields of the service have it: advice names the one that is to change. */
+  readonly isOfTwoFields?: boolean;
   readonly next?: number;
 }
 
@@ -73,6 +84,8 @@ export interface PortPlan {
 
 export interface PortPlanOptions {
   readonly uses: () => readonly PortUse[];
+  /** Also those of what is switched off: it may be switched on later. */
+  readonly configured: () => readonly PortUse[];
   /** Ports of services that are not in this version yet. */
   readonly planned: readonly number[];
   /** Names of Backlot's own processes by process id. */
@@ -80,12 +93,12 @@ export interface PortPlanOptions {
 }
 
 /** Knows the configured ports of all services, so that none of them is ever proposed. */
-export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions): PortPlan {
+export function createPortPlan({ uses, configured, planned, ownProcesses }: PortPlanOptions): PortPlan {
   /** Ports that are only sent to are no obstacle for the other transport. */
   const reservedPorts = (transports: readonly PortTransport[]): Set<number> =>
     new Set([
       ...planned,
-      ...uses()
+      ...configured()
         .filter((use) => use.kind !== "destinations" || transports.includes(use.transport))
         .flatMap(portsOf),
     ]);
@@ -100,6 +113,11 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
         other.first <= use.last &&
         use.first <= other.last,
     );
+
+  async function conflictProblem(use: PortUse, conflict: PortUse): Promise<PortProblem> {
+    const found = await problem(use, conflictText(use, conflict), false);
+    return { ...found, isOfTwoFields: use.service === conflict.service };
+  }
 
   async function problem(use: PortUse, message: string, isForeign: boolean): Promise<PortProblem> {
     // Where the service does not need all ports, the choice is left to the user.
@@ -124,7 +142,7 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
     const holder = await portHolder(port, use.transport);
     const own = holder && ownProcesses().get(holder.pid);
     const conflict = conflictOf(use);
-    if (conflict && (holder === undefined || own !== undefined)) return problem(use, conflictText(use, conflict), false);
+    if (conflict && (holder === undefined || own !== undefined)) return conflictProblem(use, conflict);
     if (own !== undefined) return problem(use, `${name} is taken by ${own}`, false);
     return problem(use, `${name} is taken by ${holderText(holder)}`, true);
   }
@@ -134,7 +152,7 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
     async check(use) {
       if (use.first === 0) return undefined;
       const conflict = conflictOf(use);
-      if (conflict) return problem(use, conflictText(use, conflict), false);
+      if (conflict) return conflictProblem(use, conflict);
       if (!needsAll(use)) return undefined;
       for (const port of portsOf(use)) if (!(await isPortFree(port, use.openToLan, use.transport))) return explain(use, port);
       return undefined;

@@ -10,7 +10,7 @@ import { createLog, writeLogs } from "../core/service/log.ts";
 import type { Counters, Service } from "../core/service/service.ts";
 import { createBrowsing } from "./browsing.ts";
 import { createManagedService, type ManagedService, type ServiceTiming } from "./managed-service.ts";
-import { type PortPlan, type PortProblem, type PortUse, portUses } from "./port-plan.ts";
+import { configuredPorts, type PortPlan, type PortProblem, type PortUse, portUses } from "./port-plan.ts";
 import type { RateHistoryStore } from "./rate-history.ts";
 import { createResumption } from "./resumption.ts";
 import type { SettingsFile } from "./settings-file.ts";
@@ -69,6 +69,8 @@ export interface SupervisedService {
   adviseOnPort(use: PortUse, problem: PortProblem): { readonly hint: string; readonly fix?: SuggestedFix };
   /** The ports of its configuration, or of the defaults while that is invalid. */
   portUses(): readonly PortUse[];
+  /** Also those of what is switched off. */
+  configuredPorts(): readonly PortUse[];
   /** Process id, from the spawn on. */
   readonly pid: number | undefined;
   postStream: ManagedService["postStream"];
@@ -162,7 +164,10 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   }
 
   /** A saved value has no effect if a variable or flag overrides it: the hint names that, and the fix applies to this run. */
-  function adviseOnPort({ field }: PortUse, { isForeign, next }: PortProblem): { hint: string; fix?: SuggestedFix } {
+  function adviseOnPort(
+    { field, fieldTitle }: PortUse,
+    { isForeign, isOfTwoFields = false, next }: PortProblem,
+  ): { hint: string; fix?: SuggestedFix } {
     const sentence = (change: string) => (isForeign ? `Stop it, or ${change}.` : `${change.charAt(0).toUpperCase()}${change.slice(1)}.`);
     const { source, setBy, value } = fields().find(({ name }) => name === field) ?? {};
     const isRuled = source === "environment" || source === "flag";
@@ -172,10 +177,11 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       const hint = sentence(`change ${setBy}, which is set to ${value} ${where}${another}`);
       return { hint, ...(next !== undefined && { fix: { title: `Use ${next} for this run`, config: { [field]: next }, thisRun: true } }) };
     }
-    if (next === undefined) return { hint: sentence("choose another port in Config") };
-    if (source === "run")
-      return { hint: sentence(`use ${next}`), fix: { title: `Use ${next} for this run`, config: { [field]: next }, thisRun: true } };
-    return { hint: sentence(`use ${next}`), fix: { title: `Use ${next} instead`, config: { [field]: next } } };
+    const toChange = isOfTwoFields ? ` for ${fieldTitle}` : "";
+    if (next === undefined) return { hint: sentence(`choose another port${toChange} in Config`) };
+    const hint = sentence(`use ${next}${toChange}`);
+    if (source === "run") return { hint, fix: { title: `Use ${next} for this run`, config: { [field]: next }, thisRun: true } };
+    return { hint, fix: { title: `Use ${next} instead`, config: { [field]: next } } };
   }
 
   const processOptions = {
@@ -343,6 +349,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       await save((current) => (fields ? Object.fromEntries(Object.entries(current).filter(([name]) => !fields.includes(name))) : {}));
     },
     portUses: () => portUses(service, resolveOrDefault()),
+    configuredPorts: () => configuredPorts(service, resolveOrDefault()),
     get pid() {
       return managed.pid;
     },

@@ -138,6 +138,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
 
   const ports = createPortPlan({
     uses: () => [...supervised.values()].flatMap((service) => service.portUses()),
+    configured: () => [...supervised.values()].flatMap((service) => service.configuredPorts()),
     planned: options.planned.flatMap((service) => service.ports),
     ownProcesses: () => new Map([[process.pid, "Backlot itself, for the dashboard"], ...servicePids()]),
   });

@@ -8,7 +8,7 @@ import { services } from "../../servers/catalog.ts";
 import { commonFields, field, portField, portPairField } from "../../servers/core/config/common-fields.ts";
 import { defineService } from "../../servers/core/service/service.ts";
 import { rtspService } from "../../servers/rtsp/rtsp-service.ts";
-import { createPortPlan, type PortUse, portUses } from "../../servers/supervisor/port-plan.ts";
+import { configuredPorts, createPortPlan, type PortUse, portUses } from "../../servers/supervisor/port-plan.ts";
 import { nodeSpawner } from "../../servers/supervisor/spawner.ts";
 import { holdPort } from "../support/port-holder.ts";
 import { builtServers } from "../support/start-backlot.ts";
@@ -49,7 +49,7 @@ const relay = defineService({
 });
 const uses = (values: Record<string, unknown> = {}) => portUses(relay, relay.config.parse(values));
 const plan = (all: readonly PortUse[], planned: readonly number[] = []) =>
-  createPortPlan({ uses: () => all, planned, ownProcesses: () => new Map() });
+  createPortPlan({ uses: () => all, configured: () => all, planned, ownProcesses: () => new Map() });
 const other = (use: Partial<PortUse>): PortUse => ({
   service: "http",
   title: "HTTP",
@@ -91,6 +91,31 @@ describe("port plan", () => {
     const range = other({ service: "mqtt", transport: "udp", kind: "range", first: first + 2, last: first + 4 });
     const problem = await plan([own, ownSecond, range], [first + 5]).check(own);
     expect(problem?.next).toBeGreaterThan(first + 5);
+  });
+
+  it("[BL-63] proposes no port of what is switched off either, of its own or of another service", async () => {
+    const holder = await holdPort();
+    const first = holder.port;
+    const config = relay.config.parse({ turnPort: first, tlsPort: first + 1 });
+    expect(portUses(relay, config).map(({ field }) => field)).not.toContain("tlsPort");
+    const http = other({ first, last: first });
+    const offered = createPortPlan({
+      uses: () => [http],
+      configured: () => [http, ...configuredPorts(relay, config)],
+      planned: [],
+      ownProcesses: () => new Map(),
+    });
+    expect((await offered.check(http))?.next).toBeGreaterThan(first + 1);
+  });
+
+  it("[BL-466] the advice on two fields of one service with the same port names the field to change", async () => {
+    const { dashboard } = await supervise({ services: [relay] });
+    await dashboard.call("config.write", { id: "webrtc", values: { tls: true, turnPort: 20_478, tlsPort: 20_478 } });
+    const advice = (await dashboard.call("port.check", {})).find(({ field }) => field === "tlsPort");
+    expect(advice).toMatchObject({
+      problem: "Relay: TLS port and TURN port are both set to 20478",
+      hint: expect.stringMatching(/^Use \d+ for TLS port\.$/),
+    });
   });
 
   it("[BL-154] a port for both transports moves to one that is free for both", async () => {
