@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type ConfigField, secretMask } from "../../contract/config.ts";
 import type { RateHistory } from "../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../contract/service.ts";
+import type { RateSample } from "../../contract/traffic/row.ts";
 import { hashOf, parseRoute, servicePage } from "../../renderer/src/app/route.ts";
 import {
   configDrafts,
@@ -53,10 +54,21 @@ describe("the traffic plot", () => {
   it("[BL-280] says why it has no line: nothing happened, or without a connection", () => {
     const idle = historyOf({ mqtt: [0, 0] });
     const inside = { ...idle, series: idle.series.map((one) => ({ ...one, itemsPerSecond: [0, 5] })) };
-    expect(whyNoLine(idle, ["mqtt"])).toMatch(/^No traffic in this time/);
-    expect(whyNoLine(inside, ["mqtt"])).toMatch(/^No bytes were received or sent in this time/);
-    expect(whyNoLine(inside, ["http"])).toMatch(/^No traffic in this time/);
-    expect(whyNoLine(inside, [])).toBe("All services are hidden.");
+    expect(whyNoLine(idle, ["mqtt"], [])).toMatch(/^No traffic in this time/);
+    expect(whyNoLine(inside, ["mqtt"], [])).toMatch(/^No bytes were received or sent in this time/);
+    expect(whyNoLine(inside, ["http"], [])).toMatch(/^No traffic in this time/);
+    expect(whyNoLine(inside, [], [])).toBe("All services are hidden.");
+  });
+
+  it("[BL-465] says that traffic has begun as soon as the rates beside it have it", () => {
+    const idle = historyOf({ mqtt: [0, 0] });
+    const rate = (bytesInPerSecond: number, itemsPerSecond: number): RateSample => ({
+      ...{ service: "mqtt", at: 1, itemsPerSecond, bytesInPerSecond, bytesOutPerSecond: 0, total: 1, dropped: 0, figures: [], note: "" },
+    });
+    expect(whyNoLine(idle, ["mqtt"], [rate(9, 1)])).toBe("Traffic has begun. Its line begins when a step of 1 s is complete.");
+    expect(whyNoLine(idle, ["mqtt"], [rate(0, 1)])).toMatch(/^No bytes were received or sent in this time/);
+    expect(whyNoLine(idle, ["http"], [rate(9, 1)])).toMatch(/^No traffic in this time/);
+    expect(whyNoLine(idle, ["mqtt"], [rate(0, 0)])).toMatch(/^No traffic in this time/);
   });
 
   it("[BL-280] labels zero and the powers of ten that fit on its logarithmic scale", () => {

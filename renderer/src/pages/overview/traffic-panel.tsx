@@ -1,7 +1,9 @@
 import { SegmentedControl } from "@mantine/core";
 import { useMemo } from "react";
 import { z } from "zod";
+import type { RateHistory } from "../../../../contract/control.ts";
 import { type ServiceId, type ServiceView, serviceIds } from "../../../../contract/service.ts";
+import { useRates } from "../../control/use-store.ts";
 import { Caption, SectionTitle } from "../../ui/panel.tsx";
 import { Card } from "../../ui/plot-card.tsx";
 import { Answered } from "../../ui/status/answered.tsx";
@@ -45,12 +47,7 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
       <Answered answer={answer} what="the traffic" compact>
         {(history) =>
           lines.length === 0 ? (
-            <p className={styles.nothing}>
-              {whyNoLine(
-                history,
-                services.map(({ id }) => id).filter((id) => !hidden.includes(id)),
-              )}
-            </p>
+            <NoLine history={history} services={services.filter(({ id }) => !hidden.includes(id))} />
           ) : (
             <TrafficPlot
               at={history.at}
@@ -63,4 +60,11 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
       </Answered>
     </Card>
   );
+}
+
+function NoLine({ history, services }: { readonly history: RateHistory; readonly services: readonly ServiceView[] }) {
+  const rates = useRates();
+  const ids = services.map(({ id }) => id);
+  const now = services.flatMap(({ id, status }) => (status.state === "running" ? (rates.get(id) ?? []) : []));
+  return <p className={styles.nothing}>{whyNoLine(history, ids, now)}</p>;
 }

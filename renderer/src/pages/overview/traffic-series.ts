@@ -1,5 +1,6 @@
 import type { RateHistory } from "../../../../contract/control.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
+import type { RateSample } from "../../../../contract/traffic/row.ts";
 
 export interface TrafficLine {
   readonly service: ServiceId;
@@ -15,12 +16,18 @@ export const trafficLines = (history: RateHistory, hidden: readonly ServiceId[])
     return [{ service, bytesPerSecond: bytesPerSecond.map((value, index) => (index < first - 1 ? null : value)) }];
   });
 
-/** Why there is no line: what services do without a connection, such as sample traffic of their own, has items but no bytes. */
-export function whyNoLine(history: RateHistory, shown: readonly ServiceId[]): string {
+/**
+ * Why there is no line: what services do without a connection, such as sample traffic of their own, has items but no bytes. `now` has the
+ * rates of services that run: the first traffic is in them before it is in a complete step.
+ */
+export function whyNoLine(history: RateHistory, shown: readonly ServiceId[], now: readonly RateSample[]): string {
   if (shown.length === 0) return "All services are hidden.";
-  const hasItems = history.series.some(
-    ({ service, itemsPerSecond }) => shown.includes(service) && itemsPerSecond.some((value) => value > 0),
-  );
+  const present = now.filter(({ service }) => shown.includes(service));
+  if (present.some(({ bytesInPerSecond, bytesOutPerSecond }) => bytesInPerSecond + bytesOutPerSecond > 0))
+    return `Traffic has begun. Its line begins when a step of ${history.stepSeconds} s is complete.`;
+  const hasItems =
+    present.some(({ itemsPerSecond }) => itemsPerSecond > 0) ||
+    history.series.some(({ service, itemsPerSecond }) => shown.includes(service) && itemsPerSecond.some((value) => value > 0));
   return hasItems
     ? "No bytes were received or sent in this time: the traffic of the services was inside them, without a connection."
     : "No traffic in this time. The bytes that services receive and send appear here.";
