@@ -31,6 +31,7 @@ const termFields = {
   reason: (row, value) => (row.reason ?? "").toLowerCase().includes(value),
 } satisfies Readonly<Record<string, (row: Texts, value: string) => boolean>>;
 type TermField = keyof typeof termFields;
+export const fieldNames: readonly string[] = Object.keys(termFields);
 
 /** "4xx" is any code that begins with 4. */
 function hasCode(row: Texts, value: string): boolean {

@@ -4,10 +4,10 @@ import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { httpColumns } from "../../renderer/src/list/http-columns.tsx";
 import { unknownFieldsText } from "../../renderer/src/list/traffic-filter.ts";
 
-it("[BL-442] names the fields that filters do not have", () => {
+it("[BL-442] names the fields that filters do not have, and those that they have", () => {
   expect(unknownFieldsText("status:4xx -path:/a http://host/a foo:")).toBe("");
-  expect(unknownFieldsText("foo:bar foo:baz")).toBe("“foo:” is no field, searched as text");
-  expect(unknownFieldsText("-foo:bar status:2xx zone:7")).toBe("“foo:”, “zone:” are no fields, searched as text");
+  expect(unknownFieldsText("foo:bar foo:baz")).toBe("“foo:” is no field: use status, method, path, client, user, reason");
+  expect(unknownFieldsText("-foo:bar status:2xx took:>100ms")).toMatch(/^“foo:”, “took:” are no fields: use status, /);
 });
 
 it("[BL-443] a list shows no value of a secret query field", () => {

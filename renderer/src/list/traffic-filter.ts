@@ -10,7 +10,7 @@ import {
   rowFilterFields,
   type ToneFilter,
 } from "../../../contract/traffic/row-filter.ts";
-import { meetsTerms, parseRowQuery, unknownFields } from "../../../contract/traffic/row-query.ts";
+import { fieldNames, meetsTerms, parseRowQuery, unknownFields } from "../../../contract/traffic/row-query.ts";
 
 export interface TrafficFilter {
   readonly text: string;
@@ -31,10 +31,11 @@ export const trafficFilterSchema: z.ZodType<TrafficFilter> = z.object(rowFilterF
 /** For the field of `text`. */
 export const filterHint = "Also status:4xx method:POST path:/api client:curl user:anna reason:token; a - before one leaves those rows out";
 
-/** Names the fields of a filter's text that there are not; empty for none. */
+/** Names the fields of a filter's text that there are not, and those that there are; empty for none. */
 export const unknownFieldsText = (text: string): string => {
   const names = unknownFields(text).map((name) => `“${name}:”`);
-  return names.length === 0 ? "" : `${names.join(", ")} ${names.length === 1 ? "is no field" : "are no fields"}, searched as text`;
+  const are = names.length === 1 ? "is no field" : "are no fields";
+  return names.length === 0 ? "" : `${names.join(", ")} ${are}: use ${fieldNames.join(", ")}`;
 };
 
 export const noFilter: TrafficFilter = {

@@ -28,7 +28,7 @@ export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLine
       <Facts>
         <FollowState rows={rows} view={view} onFollow={onFollow} />
         <RowsLeftOut view={view} rate={rate} />
-        {unknown !== "" && <LeftOut title={filterHint}>{unknown}</LeftOut>}
+        {unknown !== "" && <LeftOut title={`Searched as text. ${filterHint}`}>{unknown}</LeftOut>}
         {service && running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${service.rateUnit}`}</Fact>}
         <Fact title={view.isFull ? "No more rows are loaded. Filter to find others." : undefined}>{shownText(view)}</Fact>
         {view.searchedInPart > 0 && <Fact title={searchedInPartHint}>{searchedInPartText(view.searchedInPart)}</Fact>}
