@@ -6,7 +6,7 @@ import { statusWord } from "./row-filter.ts";
 type SortedRow = Omit<TrafficRow, "service"> & { readonly service?: TrafficRow["service"] };
 type SortValue = string | number | undefined;
 
-/** `bytes` is in both directions together; `status` is the word that lists of HTTP show. */
+/** `bytes` is in both directions together; `status` is the word that lists of HTTP show. What an open row took is its time so far, as lists show it. */
 const values = {
   at: ({ at }) => at,
   service: ({ service }) => service,
@@ -15,7 +15,7 @@ const values = {
   target: ({ target }) => target,
   outcome: ({ outcome }) => outcome,
   status: statusWord,
-  tookMs: ({ tookMs }) => tookMs,
+  tookMs: ({ at, tookMs }, asOf) => tookMs ?? asOf - at,
   bytesIn: ({ bytesIn }) => bytesIn,
   bytesOut: ({ bytesOut }) => bytesOut,
   bytes: ({ bytesIn, bytesOut }) => bytesIn + bytesOut,
@@ -23,7 +23,7 @@ const values = {
   client: ({ client }) => client,
   user: ({ user }) => user,
   reason: ({ reason }) => reason,
-} satisfies Readonly<Record<string, (row: SortedRow) => SortValue>>;
+} satisfies Readonly<Record<string, (row: SortedRow, asOf: number) => SortValue>>;
 
 export type RowSortField = keyof typeof values;
 
@@ -32,7 +32,13 @@ export interface RowSort {
   readonly direction: "ascending" | "descending";
 }
 
+export interface TimedRowSort extends RowSort {
+  /** When it was sorted, by the clock of the page, in ms since the epoch: the same for all parts of a list. */
+  readonly asOf: number;
+}
+
 export const rowSortSchema = z.strictObject({
+  asOf: z.number(),
   by: z.enum(Object.keys(values) as [RowSortField, ...RowSortField[]]),
   direction: z.enum(["ascending", "descending"]),
 });
@@ -45,7 +51,7 @@ export interface SortPlace {
 
 export const sortPlaceSchema = z.strictObject({ value: z.union([z.string(), z.number()]).optional(), id: z.int() });
 
-export const sortPlaceOf = (row: SortedRow, { by }: RowSort): SortPlace => ({ value: values[by](row), id: row.id });
+export const sortPlaceOf = (row: SortedRow, { by, asOf }: TimedRowSort): SortPlace => ({ value: values[by](row, asOf), id: row.id });
 
 /** Negative if `one` comes first. Places without a value come last, whatever the direction; of equal ones the newest comes first. */
 export function comparePlaces(one: SortPlace, other: SortPlace, { direction }: RowSort): number {

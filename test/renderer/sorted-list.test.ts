@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
-import { type RowSort, sortPlaceOf } from "../../contract/traffic/row-sort.ts";
+import { type RowSort, sortPlaceOf, type TimedRowSort } from "../../contract/traffic/row-sort.ts";
 import { nextSort } from "../../renderer/src/list/live-table.tsx";
 import { createTrafficRows, type TrafficQuery } from "../../renderer/src/list/traffic-rows.ts";
 import { joinPages } from "../../renderer/src/list/use-traffic-rows.ts";
 import { batch, create, everything, row } from "../supervisor/traffic-stores.ts";
 
 const took: RowSort = { by: "tookMs", direction: "descending" };
+const timed: TimedRowSort = { ...took, asOf: 0 };
 const slowest = Array.from({ length: 30 }, (_, index) => row(index + 1, "ok", { tookMs: 30 - index }));
 
 function setUp() {
@@ -75,19 +76,48 @@ it("[BL-259] rows of several services are joined in the order that was asked for
     total: 9,
     dropped: 0,
   });
-  const joined = joinPages([page("http", [90, 10, undefined]), page("mqtt", [70, 40, undefined])], { sort: took, limit: 5 });
-  expect(joined.rows.map(({ tookMs }) => tookMs)).toEqual([90, 70, 40, 10, undefined]);
+  const joined = joinPages([page("http", [90, 10, 1]), page("mqtt", [70, 40, 2])], { sort: timed, limit: 5 });
+  expect(joined.rows.map(({ tookMs }) => tookMs)).toEqual([90, 70, 40, 10, 2]);
 });
 
 it("[BL-259] the supervisor sorts all rows that match: of equal ones the newest first, those without a value last", async () => {
   const store = create();
-  store.add(batch([20, undefined, 100, 20, 5].map((tookMs, index) => row(index + 1, "ok", tookMs === undefined ? {} : { tookMs }))));
+  store.add(batch(["b", undefined, "c", "b", "a"].map((user, index) => row(index + 1, "ok", user === undefined ? {} : { user }))));
   const ids = async (direction: RowSort["direction"], more: object = {}) =>
-    (await store.read({ ...everything, sort: { by: "tookMs", direction }, ...more })).rows.map(({ id }) => id);
+    (await store.read({ ...everything, sort: { by: "user", direction, asOf: 0 }, ...more })).rows.map(({ id }) => id);
   expect(await ids("descending")).toEqual([3, 4, 1, 5, 2]);
   expect(await ids("ascending")).toEqual([5, 4, 1, 3, 2]);
   expect(await ids("descending", { limit: 2 })).toEqual([3, 4]);
-  expect(await ids("descending", { limit: 2, sortedAfter: sortPlaceOf(row(4, "ok", { tookMs: 20 }), took) })).toEqual([1, 5]);
+  const sortedAfter = sortPlaceOf(row(4, "ok", { user: "b" }), { by: "user", direction: "descending", asOf: 0 });
+  expect(await ids("descending", { limit: 2, sortedAfter })).toEqual([1, 5]);
+});
+
+it("[BL-464] an open row has the place of its time so far, in both directions, and the list reads on behind it after its end", async () => {
+  const store = create();
+  const ended = [90, 70, 50, 30, 10].map((tookMs, index) => row(index + 1, "ok", { tookMs }));
+  store.add(batch([...ended, row(6, "pending", { at: 940 }), row(7, "pending", { at: 980 })]));
+  let now = 1_000;
+  const rows = createTrafficRows({
+    read: (query: TrafficQuery) => store.read(query),
+    match: async () => [],
+    nextFrame: (run) => run(),
+    now: () => now,
+    pageRows: 3,
+  });
+  const shown = () => Array.from({ length: rows.view().count }, (_, index) => rows.rowAt(index)?.id);
+  await rows.reload();
+  await rows.sortBy(took);
+  expect(shown()).toEqual([1, 2, 6]);
+  const end = row(6, "ok", { at: 940, tookMs: 500 });
+  rows.receive([{ service: "http", ...end }], 0);
+  now = 1_400;
+  await rows.loadOlder();
+  expect(shown()).toEqual([1, 2, 6, 3, 4, 7]);
+  await rows.sortBy({ by: "tookMs", direction: "ascending" });
+  expect(shown()).toEqual([5, 4, 3]);
+  await rows.loadOlder();
+  await rows.loadOlder();
+  expect(shown()).toEqual([5, 4, 3, 2, 1, 7, 6]);
 });
 
 it("[BL-259] a column header sorts largest first, then smallest first, then not at all", () => {

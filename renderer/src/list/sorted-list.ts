@@ -1,5 +1,5 @@
 import type { Failure } from "../../../contract/service.ts";
-import type { RowSort } from "../../../contract/traffic/row-sort.ts";
+import type { RowSort, TimedRowSort } from "../../../contract/traffic/row-sort.ts";
 import { readFailure } from "../control/failure-error.ts";
 import type { NextFrame } from "../control/frame-store.ts";
 import type { ListCounts } from "./list-source.ts";
@@ -15,12 +15,24 @@ interface SortedPage<Row> {
 interface SortableOptions<Row extends Place, Filter, Place> {
   readonly list: ListRows<Row, Filter, Place>;
   /** The first rows of all that match, or the first ones behind a row. */
-  readonly read: (filter: Filter, sort: RowSort, query: { readonly behind?: Row; readonly limit: number }) => Promise<SortedPage<Row>>;
+  readonly read: (filter: Filter, sort: TimedRowSort, query: { readonly behind?: Row; readonly limit: number }) => Promise<SortedPage<Row>>;
   readonly keyOf: (place: Place) => number;
   readonly nextFrame: NextFrame;
+  readonly now?: () => number;
   readonly pageRows?: number;
   /** Most rows held, however far the user scrolls. */
   readonly mostRows?: number;
+}
+
+interface SortedRows<Row> {
+  readonly rows: Row[];
+  readonly places: Map<number, number>;
+  readonly sort: TimedRowSort;
+  /** As it was when it was sorted: what has become of it since may have another place. */
+  last: Row | undefined;
+  hasMore: boolean;
+  counts: ListCounts;
+  readonly arrivedBefore: number;
 }
 
 export interface SortableRows<Row extends Place, Filter, Place> extends ListRows<Row, Filter, Place> {
@@ -32,11 +44,11 @@ export interface SortableRows<Row extends Place, Filter, Place> extends ListRows
 export function createSortableRows<Row extends Place, Filter, Place = Row>(
   options: SortableOptions<Row, Filter, Place>,
 ): SortableRows<Row, Filter, Place> {
-  const { list, read, keyOf, nextFrame, pageRows = 500, mostRows = 20_000 } = options;
+  const { list, read, keyOf, nextFrame, now = Date.now, pageRows = 500, mostRows = 20_000 } = options;
   const listeners = new Set<() => void>();
   let sort: RowSort | undefined;
   /** Undefined until the first answer: then the list shows its own rows still. */
-  let sorted: { rows: Row[]; places: Map<number, number>; hasMore: boolean; counts: ListCounts; arrivedBefore: number } | undefined;
+  let sorted: SortedRows<Row> | undefined;
   let failure: Failure | undefined;
   let requestId = 0;
   let isReadingOn = false;
@@ -50,7 +62,8 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
     for (const listener of [...listeners]) listener();
   }
 
-  function append(rows: readonly Row[], to: NonNullable<typeof sorted>): void {
+  function append(rows: readonly Row[], to: SortedRows<Row>): void {
+    to.last = rows.at(-1) ?? to.last;
     for (const row of rows) {
       const key = keyOf(row);
       if (to.rows.length >= mostRows || to.places.has(key)) continue;
@@ -64,10 +77,12 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
     if (!sort) return;
     const { filter, arrived } = list.view();
     try {
-      const page = await read(filter, sort, { limit: pageRows });
+      const timed = { ...sort, asOf: now() };
+      const page = await read(filter, timed, { limit: pageRows });
       if (mine !== requestId) return;
       // Those that the paused list holds back are among the sorted ones.
-      sorted = { rows: [], places: new Map(), hasMore: page.hasMore, counts: page.counts, arrivedBefore: arrived };
+      const { hasMore, counts } = page;
+      sorted = { rows: [], places: new Map(), sort: timed, last: undefined, hasMore, counts, arrivedBefore: arrived };
       append(page.rows, sorted);
       failure = undefined;
     } catch (error) {
@@ -79,12 +94,12 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
 
   async function readOn(): Promise<void> {
     const held = sorted;
-    const behind = held?.rows.at(-1);
-    if (!sort || !held || !behind || !held.hasMore || isReadingOn || held.rows.length >= mostRows) return;
+    const behind = held?.last;
+    if (!held || !behind || !held.hasMore || isReadingOn || held.rows.length >= mostRows) return;
     isReadingOn = true;
     const asked = requestId;
     try {
-      const page = await read(list.view().filter, sort, { behind, limit: pageRows });
+      const page = await read(list.view().filter, held.sort, { behind, limit: pageRows });
       if (asked !== requestId) return;
       append(page.rows, held);
       held.hasMore = page.hasMore;

@@ -1,7 +1,7 @@
 import type { TrafficPage } from "../../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../../contract/service.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { type RowSort, type SortPlace, sortPlaceOf } from "../../../contract/traffic/row-sort.ts";
+import { type SortPlace, sortPlaceOf, type TimedRowSort } from "../../../contract/traffic/row-sort.ts";
 import { createDetailSearch, type MatchRows } from "./detail-search.ts";
 import { createListRows } from "./list-rows.ts";
 import type { ListRowsOptions } from "./list-source.ts";
@@ -11,7 +11,7 @@ import { isFiltering, noFilter, type TrafficFilter } from "./traffic-filter.ts";
 
 export interface TrafficQuery extends TrafficFilter {
   readonly before?: number;
-  readonly sort?: RowSort;
+  readonly sort?: TimedRowSort;
   readonly sortedAfter?: SortPlace;
   readonly limit: number;
 }
@@ -30,6 +30,7 @@ export interface TrafficRowsOptions extends Pick<ListRowsOptions<TrafficRow, Tra
   /** Oldest first; rows of one service are in order of their ids without it. */
   readonly order?: (one: RowPlace, other: RowPlace) => number;
   readonly filter?: TrafficFilter;
+  readonly now?: () => number;
 }
 
 /** Rows of several services on one clock. */

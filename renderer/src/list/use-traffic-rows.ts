@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { TrafficPage } from "../../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../../contract/service.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { compareValues, type RowSort, sortPlaceOf } from "../../../contract/traffic/row-sort.ts";
+import { compareValues, sortPlaceOf, type TimedRowSort } from "../../../contract/traffic/row-sort.ts";
 import { useControl } from "../control/client-context.tsx";
 import type { ControlClient } from "../control/control-client.ts";
 import { pacedFrame } from "../control/frame-store.ts";
@@ -94,7 +94,7 @@ export function joinPages(pages: readonly TrafficPage[], { sort, limit }: Partia
   };
 }
 
-const bySort = (sort: RowSort) => (one: TrafficRow, other: TrafficRow) =>
+const bySort = (sort: TimedRowSort) => (one: TrafficRow, other: TrafficRow) =>
   compareValues(sortPlaceOf(one, sort).value, sortPlaceOf(other, sort).value, sort.direction) || byTime(other, one);
 
 /** Clearing and its undo can be requested anywhere in the window; every list of the service's rows then reads again. */

@@ -1,6 +1,6 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { parseRowQuery } from "../../../contract/traffic/row-query.ts";
-import type { RowSort, SortPlace } from "../../../contract/traffic/row-sort.ts";
+import type { SortPlace, TimedRowSort } from "../../../contract/traffic/row-sort.ts";
 import { rowIsCut } from "../../core/traffic/row-record.ts";
 import type { RowIndex } from "./row-index.ts";
 import { createRowMatcher, type RowFilter } from "./row-matcher.ts";
@@ -9,7 +9,7 @@ import type { Steps } from "./turns.ts";
 
 export interface TrafficQuery extends RowFilter {
   readonly before?: number | undefined;
-  readonly sort?: RowSort | undefined;
+  readonly sort?: TimedRowSort | undefined;
   readonly sortedAfter?: SortPlace | undefined;
   readonly limit: number;
 }

@@ -1,8 +1,8 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { comparePlaces, type RowSort, type SortPlace, sortPlaceOf } from "../../../contract/traffic/row-sort.ts";
+import { comparePlaces, type SortPlace, sortPlaceOf, type TimedRowSort } from "../../../contract/traffic/row-sort.ts";
 
 interface SortedRowsOptions {
-  readonly sort: RowSort;
+  readonly sort: TimedRowSort;
   /** Only rows behind this place. */
   readonly after: SortPlace | undefined;
   readonly limit: number;
