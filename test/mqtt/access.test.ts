@@ -6,10 +6,11 @@ import { draftOf, parseDraft } from "../../renderer/src/pages/config/draft.ts";
 import { draftOfRows, movedTo, newRow, problemOfRow, rowsOf } from "../../renderer/src/pages/config/rows-draft.ts";
 import { configFields, resolveConfig } from "../../servers/core/config/config.ts";
 import { parseTopicRule } from "../../servers/mqtt/access/topic-rules.ts";
+import type { Properties } from "../../servers/mqtt/codec/properties.ts";
 import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
 import { leastCpuMs } from "../support/cpu-time.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
-import { type Broker, connectPacket, connectWire, openWire, startBroker, type Version } from "./harness.ts";
+import { type Broker, connectPacket, connectWire, openWire, startBroker, type Version, type WireClient } from "./harness.ts";
 
 const connack = async (broker: Broker, version: Version, username?: string, password?: string) =>
   (await connectWire(broker, version, { username, password: password === undefined ? undefined : Buffer.from(password) })).connack.reason;
@@ -241,11 +242,12 @@ describe("enhanced authentication", () => {
   const hmac = (key: Buffer, text: string) => createHmac("sha256", key).update(text).digest();
   const method = "SCRAM-SHA-256";
 
-  async function scram(broker: Broker, password: string) {
-    const client = await openWire(broker, 5);
-    const bare = "n=ada,r=abcdef";
-    const step = (data: string) => ({ authenticationMethod: method, authenticationData: Buffer.from(data) });
-    client.send(connectPacket(5, "scram", { properties: step(`n,,${bare}`) }));
+  const step = (data: string) => ({ authenticationMethod: method, authenticationData: Buffer.from(data) });
+
+  /** Sends both messages of an exchange, the first of them by `begin`, and returns the server's signature that is due. */
+  async function prove(client: WireClient, username: string, password: string, begin: (properties: Properties) => void) {
+    const bare = `n=${username},r=abcdef`;
+    begin(step(`n,,${bare}`));
     const challenge = await client.expect("auth");
     expect(challenge).toMatchObject({ reason: 0x18, properties: { authenticationMethod: method } });
     const reply = challenge.properties?.authenticationData?.toString() ?? "";
@@ -256,8 +258,17 @@ describe("enhanced authentication", () => {
     const signature = hmac(createHash("sha256").update(clientKey).digest(), signed);
     const proof = Buffer.from(clientKey.map((byte, index) => byte ^ (signature[index] ?? 0))).toString("base64");
     client.send({ type: "auth", reason: 0x18, properties: step(`c=biws,r=${nonce},p=${proof}`) });
-    return { client, connack: await client.expect("connack"), verify: `v=${hmac(hmac(salted, "Server Key"), signed).toString("base64")}` };
+    return `v=${hmac(hmac(salted, "Server Key"), signed).toString("base64")}`;
   }
+
+  async function scram(broker: Broker, password: string) {
+    const client = await openWire(broker, 5);
+    const verify = await prove(client, "ada", password, (properties) => client.send(connectPacket(5, "scram", { properties })));
+    return { client, connack: await client.expect("connack"), verify };
+  }
+
+  const proveAgain = (client: WireClient, username: string, password: string) =>
+    prove(client, username, password, (properties) => client.send({ type: "auth", reason: 0x19, properties }));
 
   it("[MQTT-105] SCRAM-SHA-256 accepts the right password, and the broker proves that it knows it", async () => {
     const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
@@ -271,6 +282,22 @@ describe("enhanced authentication", () => {
     });
     expect(await client.expect("auth")).toMatchObject({ reason: 0x18, properties: { authenticationMethod: method } });
     client.send({ type: "auth", reason: 0x18, properties: { authenticationMethod: method, authenticationData: Buffer.from("nonsense") } });
+    expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x87 });
+  });
+
+  it("[MQTT-479] a client authenticates again as the user who connected, and as no other", async () => {
+    const users = ["ada:secret", "bob:secret"];
+    const broker = await startBroker({ anonymous: false, users, topicRules: ["ada readwrite #", "bob readwrite public/#"] });
+    const { client } = await scram(broker, "secret");
+    await client.subscribe("secret/#");
+    const verify = await proveAgain(client, "ada", "secret");
+    expect(await client.expect("auth")).toMatchObject({
+      reason: 0,
+      properties: { authenticationMethod: method, authenticationData: Buffer.from(verify) },
+    });
+    client.publish("secret/x", "as ada");
+    expect(await client.expect("publish")).toMatchObject({ topic: "secret/x" });
+    await proveAgain(client, "bob", "secret");
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x87 });
   });
 

@@ -229,9 +229,17 @@ function onStep(parts: ConnectParts, connection: Connection, step: AuthStep): vo
       return;
     case "done":
       connection.exchange = undefined;
-      connection.identity = { clientId: connection.identity.clientId, username: step.username };
-      if (pending.connect) fetchAndAccept(parts, connection, pending.connect, properties(step.data));
-      else connection.send({ type: "auth", reason: reasonCode.success, properties: properties(step.data) });
+      if (pending.connect) {
+        connection.identity = { clientId: connection.identity.clientId, username: step.username };
+        fetchAndAccept(parts, connection, pending.connect, properties(step.data));
+        return;
+      }
+      // §4.12.1 renews a login. Subscriptions, messages and the will have the rights of the user who connected: another one connects anew.
+      if (step.username !== connection.identity.username) {
+        connection.disconnect(reasonCode.notAuthorized, "The client authenticated again as another user.");
+        return;
+      }
+      connection.send({ type: "auth", reason: reasonCode.success, properties: properties(step.data) });
       return;
     default:
       step satisfies never;
