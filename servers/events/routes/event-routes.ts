@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { hasTurnToAnswer } from "../../core/http/connections/client-wait.ts";
-import { holdForClient, sendTexts } from "../../core/http/connections/client-work.ts";
+import { holdForClient, runOnceForClient, sendTexts } from "../../core/http/connections/client-work.ts";
 import type { HttpErrors } from "../../core/http/http-dispatch.ts";
 import type { HttpHandler, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
 import type { CorsOptions } from "../../core/http/messages/cors.ts";
@@ -96,7 +96,8 @@ export function eventRoutes(options: EventRoutesOptions): readonly HttpRoute[] {
     const query = parseEventsQuery(request.url ?? "");
     const { limit, offset, after } = query;
     await hasTurnToAnswer(response);
-    const [data, total] = await Promise.all([store.page(query.filter, { limit, offset, after }), store.count(query.filter)]);
+    const turn = () => runOnceForClient(request, () => {});
+    const [data, total] = await Promise.all([store.page(query.filter, { limit, offset, after }, turn), store.count(query.filter)]);
     holdForClient(request, data.length * rowBytes);
     const last = data.at(-1);
     const more: Readonly<Record<string, string>> = last && data.length === limit ? { Link: nextPageLink(query, last.id) } : {};

@@ -17,6 +17,14 @@ export interface EventStats {
   readonly ignored: number;
 }
 
+/** A part of what matches, the newest first. */
+export interface PagePart {
+  readonly limit: number;
+  readonly offset: number;
+  /** A keyset cursor: only smaller ids. */
+  readonly after?: number | undefined;
+}
+
 /** A range of the table in the order of ids. */
 export interface ScanRange {
   readonly direction: "ascending" | "descending";
@@ -110,11 +118,8 @@ export interface EventStore {
   open(): Promise<void>;
   /** All or none; resolves when they are durable. */
   add(events: readonly NewEvent[]): Promise<void>;
-  /** Newest first. `after` is a keyset cursor: only smaller ids. */
-  page(
-    filter: KeyFilter,
-    part: { readonly limit: number; readonly offset: number; readonly after?: number | undefined },
-  ): Promise<EventRow[]>;
+  /** Newest first. A long search is in steps; `turn` is waited for between them, by default the next one of the event loop. */
+  page(filter: KeyFilter, part: PagePart, turn?: () => Promise<unknown>): Promise<EventRow[]>;
   count(filter: KeyFilter): Promise<number>;
   stats(): Promise<EventStats>;
   /** 0 when empty. */

@@ -1,14 +1,15 @@
 import type { Statement } from "better-sqlite3";
 import { type EventRow, eventColumns } from "../../../contract/services/events.ts";
-import type { KeyFilter } from "./event-store.ts";
+import type { KeyFilter, PagePart } from "./event-store.ts";
 import { filterSql, sqliteDialect } from "./filter-sql.ts";
 import { blockOf, lastIdOf } from "./rollup.ts";
+import { createSqliteDevicePages } from "./sqlite-device-pages.ts";
 
 const columns = eventColumns.join(", ");
 const blocks = "SELECT block, sum(n) FROM roll_block WHERE block < ? GROUP BY block ORDER BY block DESC";
 const blocksOfOutcome = "SELECT block, n FROM roll_block WHERE outcome = ? AND block < ? ORDER BY block DESC";
 
-/** Pages and totals, at constant cost by the rollups; `sql` compiles a statement once. */
+/** Pages and totals, at constant cost by the rollups, those of a device in steps; `sql` compiles a statement once. */
 export function createSqlitePages(sql: (text: string) => Statement) {
   function count({ device_id, outcome }: KeyFilter): number {
     const { where, values } = filterSql({ device_id, outcome }, sqliteDialect);
@@ -18,14 +19,10 @@ export function createSqlitePages(sql: (text: string) => Statement) {
       .get(...values) as number;
   }
 
-  function page(filter: KeyFilter, { limit, offset, after }: { limit: number; offset: number; after?: number | undefined }): EventRow[] {
-    const { where, values } = filterSql({ device_id: filter.device_id, outcome: filter.outcome }, sqliteDialect);
-    if (filter.device_id) {
-      if (after === undefined) return pageOfDevice(where, values, count(filter), limit, offset);
-      const ids = `SELECT id FROM events WHERE ${where} AND id < ? ORDER BY id DESC LIMIT ? OFFSET ?`;
-      return sql(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY id DESC`).all(...values, after, limit, offset) as EventRow[];
-    }
-    const start = skipBlocks(filter.outcome, offset, after);
+  /** Of all devices. */
+  function page(outcome: string | undefined, { limit, offset, after }: PagePart): EventRow[] {
+    const { where, values } = filterSql({ outcome }, sqliteDialect);
+    const start = skipBlocks(outcome, offset, after);
     if (!start) return [];
     return sql(`SELECT ${columns} FROM events WHERE ${where} AND id <= ? ORDER BY id DESC LIMIT ? OFFSET ?`).all(
       ...values,
@@ -61,15 +58,5 @@ export function createSqlitePages(sql: (text: string) => Statement) {
     return undefined;
   }
 
-  /** Skips within the index, from whichever end is nearer, and reads only the rows of the page. */
-  function pageOfDevice(where: string, values: readonly (string | number)[], total: number, limit: number, offset: number): EventRow[] {
-    const rows = Math.min(limit, total - offset);
-    if (rows <= 0) return [];
-    const fromOldest = offset > total / 2;
-    const ids = `SELECT id FROM events WHERE ${where} ORDER BY id ${fromOldest ? "ASC" : "DESC"} LIMIT ? OFFSET ?`;
-    const skip = fromOldest ? total - offset - rows : offset;
-    return sql(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY id DESC`).all(...values, rows, skip) as EventRow[];
-  }
-
-  return { page, count };
+  return { page, count, ofDevice: createSqliteDevicePages(sql, count) };
 }

@@ -3,6 +3,7 @@ import { type EventFilter, type EventRow, eventColumns } from "../../../contract
 import type { PlotCount, PlotStep, Scanned, ScanRange } from "./event-store.ts";
 import { filterSql, isIndexed, sqliteDialect, timeBounds } from "./filter-sql.ts";
 import { blockOf, firstIdOf, lastIdOf } from "./rollup.ts";
+import { between, deviceEntries } from "./sqlite-device-pages.ts";
 import { stepLength } from "./sqlite-plots.ts";
 
 /** Number of ids that one turn of a scan without an index reads. */
@@ -16,9 +17,6 @@ interface Stretch {
   readonly ended: boolean;
 }
 
-/** "id > ? AND id <= ?" */
-export const between = (up: boolean): string => (up ? "id > ? AND id <= ?" : "id < ? AND id >= ?");
-
 /** Scans of the table in parts; `sql` compiles a statement once. */
 export function createSqliteScans(sql: (text: string) => Sqlite.Statement) {
   /** The ids of one turn: a bounded number of rows by an index, or a bounded range of the table without one. */
@@ -27,6 +25,7 @@ export function createSqliteScans(sql: (text: string) => Sqlite.Statement) {
     const narrowed = narrow(filter, up, from ?? (up ? -1 : Number.MAX_SAFE_INTEGER), to ?? (up ? Number.MAX_SAFE_INTEGER : 0));
     if (!narrowed) return undefined;
     const { start, end } = narrowed;
+    if (filter.device_id) return stretchOfDevice(filter.device_id, up, start, end);
     if (isIndexed(filter)) return { first: start, last: end, ended: true };
     const next = sql(`SELECT ${up ? "min" : "max"}(id) FROM events WHERE id ${up ? ">" : "<"} ?`)
       .pluck()
@@ -34,6 +33,15 @@ export function createSqliteScans(sql: (text: string) => Sqlite.Statement) {
     if (next === null || (up ? next > end : next < end)) return undefined;
     const last = up ? Math.min(end, next + turnIds - 1) : Math.max(end, next - turnIds + 1);
     return { first: start, last, ended: last === end };
+  }
+
+  /** Of a device's events few may match the rest of the filter. */
+  function stretchOfDevice(device: string, up: boolean, start: number, end: number): Stretch {
+    const ids = `SELECT id FROM events WHERE device_id = ? AND ${between(up)} ORDER BY id ${up ? "ASC" : "DESC"}`;
+    const edge = sql(`${ids} LIMIT 1 OFFSET ${deviceEntries - 1}`)
+      .pluck()
+      .get(device, start, end) as number | undefined;
+    return { first: start, last: edge ?? end, ended: edge === undefined };
   }
 
   /** Without the blocks at both ends that have no events in the filter's time. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type Sqlite from "better-sqlite3";
-import type { EventFilter } from "../../../contract/services/events.ts";
+import type { EventFilter, EventRow } from "../../../contract/services/events.ts";
 import { createPlaceCheck, notDatabase, openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import type { Log } from "../../core/service/log.ts";
@@ -12,11 +12,12 @@ import { createFileRefusal } from "./file-refusal.ts";
 import { filterSql, sqliteDialect } from "./filter-sql.ts";
 import { sumOfSlices } from "./plot-slices.ts";
 import { type RollupSource, rollUp } from "./rollup.ts";
+import { between } from "./sqlite-device-pages.ts";
 import { migrateSqlite } from "./sqlite-migration.ts";
 import { createSqlitePages } from "./sqlite-pages.ts";
 import { createSqlitePlots, type Plotted } from "./sqlite-plots.ts";
 import { createSqliteRollups } from "./sqlite-rollups.ts";
-import { between, createSqliteScans } from "./sqlite-scans.ts";
+import { createSqliteScans } from "./sqlite-scans.ts";
 import { createSqliteTimeScans } from "./sqlite-time-scans.ts";
 import { coverTime } from "./time-cover.ts";
 
@@ -98,7 +99,19 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
         checkInPlace();
         add(events);
       }),
-    page: (filter, part) => guarded(({ pages }) => pages.page(filter, part)),
+    async page(filter, part, turn = nextTurn) {
+      if (!filter.device_id) return guarded(({ pages }) => pages.page(filter.outcome, part));
+      const rows: EventRow[] = [];
+      for (let rest = await guarded(({ pages }) => pages.ofDevice.begin(filter, part)); rest; ) {
+        const walk = rest;
+        const step = await guarded(({ pages }) => pages.ofDevice.step(filter, walk));
+        rows.push(...step.found);
+        rest = step.rest;
+        if (rest) await turn();
+        else if (walk.direction === "ascending") rows.reverse();
+      }
+      return rows;
+    },
     count: (filter) => guarded(({ pages }) => pages.count(filter)),
     stats: () => guarded(({ stats }) => stats()),
     newestId: () => guarded(({ newestId }) => newestId.get() as number),

@@ -15,7 +15,9 @@ export function createSqliteTimeScans(sql: (text: string) => Statement) {
     const way = up ? "ASC" : "DESC";
     const beyond = from ? ` AND (created_at, id) ${up ? ">" : "<"} (?, ?)` : "";
     const start = from ? [from.at, from.id] : [];
-    const edge = isTimeFilter(filter) ? undefined : turnEnd(filter, `${beyond} ORDER BY created_at ${way}, id ${way}`, start);
+    const skipsTurn = isTimeFilter(filter) && skip >= turnEntries;
+    const edge = isTimeFilter(filter) && !skipsTurn ? undefined : turnEnd(filter, `${beyond} ORDER BY created_at ${way}, id ${way}`, start);
+    if (skipsTurn && edge) return { found: [], skipped: turnEntries, reached: edge, ended: false };
     const { where, values } = filterSql(filter, sqliteDialect, 1, "time");
     const condition = `${where}${beyond}${edge ? ` AND (created_at, id) ${up ? "<=" : ">="} (?, ?)` : ""}`;
     const bounds = [...values, ...start, ...(edge ? [edge.at, edge.id] : [])];
