@@ -17,6 +17,7 @@ import { createControlClient } from "./control/control-client.ts";
 import { createDashboardStores } from "./control/dashboard-stores.ts";
 import { nextFrame } from "./control/frame-store.ts";
 import { createQueries } from "./control/queries.ts";
+import { watchUnload } from "./ui/ask-before-unload.ts";
 import { ConfirmProvider } from "./ui/forms/confirm.tsx";
 import { Boundary } from "./ui/status/boundary.tsx";
 import { resolver, theme } from "./ui/theme.ts";
@@ -42,4 +43,5 @@ createRoot(document.getElementById("root") as HTMLElement).render(
 );
 
 if (window.backlot) offerToMenu(window.backlot);
+else watchUnload();
 preloadContentWell();

@@ -38,6 +38,27 @@ it("[BL-258] an unknown tab opens the first one, and arrow keys, Home and End ch
   }
 });
 
+it("[BL-467] the page asks before it is loaded again while a setting is not saved", async () => {
+  const { page } = await open();
+  await page.evaluate(() => {
+    location.hash = "#/http/config";
+  });
+  const field = page.getByRole("textbox", { name: /^Largest body/ });
+  await field.fill("2000000");
+  await page.getByText("1 change not saved").waitFor();
+  const asked = page.waitForEvent("dialog");
+  // The load that is refused never ends.
+  void page.reload().catch(() => {});
+  const dialog = await asked;
+  expect(dialog.type()).toBe("beforeunload");
+  await dialog.dismiss();
+  expect(await field.inputValue()).toBe("2000000");
+  await page.getByRole("button", { name: "Discard" }).click();
+  await page.reload();
+  await field.waitFor();
+  expect(await field.inputValue()).not.toBe("2000000");
+});
+
 it("[BL-288] the dashboard and its plots are shown in a POSIX locale", async () => {
   const { page, origin } = await openBrowserShell("http", { language: "en-US@posix" });
   await fetch(`${origin}/api/data`);

@@ -1,6 +1,7 @@
 import type { ConfigField } from "../../../../contract/config.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
 import { createFrameStore, createKeyedStore } from "../../control/frame-store.ts";
+import { askBeforeUnload } from "../../ui/ask-before-unload.ts";
 import { parseRows, rowsDraft } from "./rows-draft.ts";
 
 /** The value of a field while it is edited: text, or a boolean for a switch. */
@@ -139,7 +140,14 @@ const storeOf = createKeyedStore<string, Drafts>(
 );
 
 /** Per profile, since a draft changes the values of the profile for which it was typed. */
-export const configDrafts = (id: ServiceId, profile: string | undefined) => storeOf(`${id} ${profile ?? ""}`);
+export function configDrafts(id: ServiceId, profile: string | undefined) {
+  const store = storeOf(`${id} ${profile ?? ""}`);
+  draftStores.add(store);
+  return store;
+}
+
+const draftStores = new Set<ReturnType<typeof storeOf>>();
+askBeforeUnload(() => [...draftStores].some((store) => Object.keys(store.latest()).length > 0));
 
 interface AskedField {
   readonly id: ServiceId;

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { IconFileText, IconPlus, IconRestore } from "@tabler/icons-react";
-import { type KeyboardEvent, useMemo, useState } from "react";
+import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { useControl } from "../../../control/client-context.tsx";
@@ -13,6 +13,7 @@ import { Fact } from "../../../list/list-status.tsx";
 import { RowMenu } from "../../../list/row-menu.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { useHandover } from "../../../pages/service/handover.ts";
+import { askBeforeUnload } from "../../../ui/ask-before-unload.ts";
 import { type PageCommand, useCommands } from "../../../ui/commands.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { Notice } from "../../../ui/panel.tsx";
@@ -64,6 +65,7 @@ export function GrpcReplies() {
   const columns = useColumnChoice("grpc-replies", ruleColumns);
   const choice = useRowChoice(rowId);
   const [unsaved, setUnsaved] = useState(noneUnsaved);
+  useEffect(() => askBeforeUnload(() => unsaved.size > 0), [unsaved]);
   /** The method of a rule that is being added. */
   const [adding, setAdding] = useState<string>();
   const [isEditing, setEditing] = useState(false);
