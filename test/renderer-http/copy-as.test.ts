@@ -242,6 +242,15 @@ describe("what a real shell and a real engine send", () => {
     expect(seen.at(-1)?.headers["content-type"]).toBeUndefined();
   });
 
+  it("[BL-468] curl with a body that is too long for one argument", async () => {
+    const body = bytes(`it's ${"ü".repeat(100_000)}`);
+    const { spawn } = await import("node:child_process");
+    const shell = spawn("bash", [], { stdio: ["pipe", "ignore", "ignore"] });
+    shell.stdin.end(`${copyAs("curl", replay({ origin, method: "POST", body }))}\n`);
+    await new Promise((resolve) => shell.once("exit", resolve));
+    expect(seen.at(-1)?.body).toEqual(Buffer.from(body));
+  });
+
   it("JavaScript", async () => {
     const program = copyAs("javascript", { ...request(), target: "/c?q='x'&y=$(z)" });
     await new (Object.getPrototypeOf(async () => {}).constructor)("console", program)({ log: () => {} });

@@ -162,13 +162,18 @@ const optionWords = (options: readonly CurlOption[], quoted: (text: string) => s
 /** Not --data, which reads a file if the body begins with @. */
 const rawData = (value: string): CurlOption => ({ flag: "--data-raw", name: "data-raw", value });
 
+/** Linux takes 128 KiB in one argument of a program; "printf" is a part of the shell. */
+const mostArgumentBytes = 100_000;
+
 function asCurl(replay: Replay): string {
   const { body } = replay;
   const options = curlOptions(replay);
   const text = bodyText(body);
-  const sent = body.length > 0 && text !== undefined ? [rawData(text)] : [];
-  const words = [...optionWords([...options, ...sent], shellQuoted), ...(text === undefined ? ["--data-binary @-"] : [])];
-  const pipe = text === undefined ? `printf %s ${shellQuoted(toBase64(body))} | base64 -d | ` : "";
+  const isPiped = text === undefined || body.length > mostArgumentBytes;
+  const sent = body.length > 0 && !isPiped ? [rawData(text)] : [];
+  const words = [...optionWords([...options, ...sent], shellQuoted), ...(isPiped ? ["--data-binary @-"] : [])];
+  const decoded = text === undefined ? `printf %s ${shellQuoted(toBase64(body))} | base64 -d` : `printf %s ${shellQuoted(text)}`;
+  const pipe = isPiped ? `${decoded} | ` : "";
   return `${notes(replay, "#")}${pipe}curl ${words.join(" \\\n  ")}`;
 }
 
