@@ -44,6 +44,31 @@ it("[AC-54] only values known to be harmless are shown of a body", () => {
   expect(redactBody(deep, isSecret)).toBe(deep);
 });
 
+it("[AC-54] the packets of Socket.IO are redacted one by one, and those that cannot be read are hidden", () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['40{"room":"r","password":"b"}', '40{"room":"r","password":"•••"}'],
+    ['42["join",{"room":"r","password":"b"}]', '42["join",{"room":"r","password":"•••"}]'],
+    ['42/rooms,17["join",{"password":"b"}]', '42/rooms,17["join",{"password":"•••"}]'],
+    ['451-["join",{"password":"b"}]', '451-["join",{"password":"•••"}]'],
+    ['2\x1e40{"password":"b"}\x1e42["chat",{"text":"a=b"}]', '2\x1e40{"password":"•••"}\x1e42["chat",{"text":"a=b"}]'],
+    ['\x1e{"password":"b"}\n\x1e{"a":1}\n', '\x1e{"password":"•••"}\x1e{"a":1}'],
+    ['40{"password":"x=b"}', '40{"password":"•••"}'],
+    ['40{"passw\\u006frd":"b"}', '40{"passw\\u006frd":"•••"}'],
+    ['40{"a":1,"password":"b', '40{"a":1,"password":•••'],
+    ['40{"a":1}{"password":"b"}', '40{"a":1}•••'],
+    ['x40{"password":"b"}', "•••"],
+    ['2\x1ex40{"password":"b"}\x1e2probe', "2\x1e•••\x1e2probe"],
+    ['40/a?password=b,{"a":1}', "•••"],
+    ['40/a?c=d,{"password":"b"}', "•••"],
+    ['40/a c{"password":"b"}', "•••"],
+    ["40/a,password=b\x1e3", "•••\x1e3"],
+    ['42"password":"b"\x1e3', "•••\x1e3"],
+    ["2\x1e".repeat(1_000), "•••"],
+    ['40{"a":1}', '40{"a":1}'],
+  ];
+  for (const [body, shown] of cases) expect([body, redactBody(body, isSecret)]).toEqual([body, shown]);
+});
+
 it("[AC-54] a body that is cut or changed anywhere never shows its secret", () => {
   const random = seededRandom(7);
   const body = '{"username":"a@b.c","list":[1,{"x":"y"}],"password":"S3CR3T","more":{"refresh_token":"S3CR3T"},"n":1}';

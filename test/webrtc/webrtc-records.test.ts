@@ -1,4 +1,9 @@
+import { io } from "socket.io-client";
 import { expect, it } from "vitest";
+import type { HttpExchange } from "../../contract/traffic/http.ts";
+import { FoundCredentials } from "../../servers/core/credentials/found-credentials.ts";
+import { exchangeWithoutCredentials } from "../../servers/core/http/record/without-credentials.ts";
+import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
 import { startWebrtc, type WebrtcUnderTest } from "./webrtc-harness.ts";
 
@@ -109,6 +114,63 @@ it("[WEBRTC-141] no password and no credential is in rows or log lines", async (
   expect(contents).toContain('"credential":"•••"');
   expect(service.rows().map(({ target }) => target)).toEqual(expect.arrayContaining(["/secret:…/peers", "/peerjs/secret%3A…/id"]));
   expect(secrets.filter((secret) => shown.includes(secret) || contents.includes(secret))).toEqual([]);
+});
+
+/** A client of Socket.IO over long polling, and packets of one POST by hand, all with these passwords. */
+async function joinByPolling(service: WebrtcUnderTest, passwords: readonly [string, string, string, string]): Promise<void> {
+  const host = `http://127.0.0.1:${service.port}`;
+  const auth = { room: "secret", name: "Anna", password: passwords[0] };
+  const socket = io(host, { forceNew: true, reconnection: false, transports: ["polling"], auth });
+  onEnd(() => socket.disconnect());
+  const next = (event: string) => new Promise((resolve) => void socket.once(event, resolve));
+  await Promise.all([next("ice-servers"), next("joined")]);
+  const joined = next("joined");
+  socket.emit("join", { room: "other", password: passwords[1] });
+  await joined;
+  const base = `${host}/socket.io/?EIO=4&transport=polling`;
+  const { sid } = JSON.parse((await (await fetch(base)).text()).slice(1)) as { sid: string };
+  const body = [`40{"room":"secret","password":"${passwords[2]}"}`, `42["join",{"room":"other","password":"${passwords[3]}`].join("\x1e");
+  await fetch(`${base}&sid=${sid}`, { method: "POST", body, headers: { "Content-Type": "text/plain" } }).catch(() => undefined);
+  await until(() => service.rows().some(({ verb, target, outcome }) => verb === "POST" && target.includes(sid) && outcome !== ""));
+}
+
+it("[WEBRTC-141] over long polling no password of a room and no credential of TURN is in rows", async () => {
+  const service = await startWebrtc({ turnUsers: ["ada:lovelace-of-turn"] });
+  const passwords = ["open-sesame", "by-an-event", "in-a-body-of-two", "cut-off"] as const;
+  await joinByPolling(service, passwords);
+  const link = (await fetch(`http://127.0.0.1:${service.port}/whep/test`, { method: "OPTIONS" })).headers.get("link") ?? "";
+  const inLinks = [...link.matchAll(/credential="([^"]+)"/g)].map(([, credential = ""]) => credential);
+  expect(inLinks).not.toEqual([]);
+  await until(() => service.rows().some(({ verb, outcome }) => verb === "OPTIONS" && outcome !== ""));
+  const details = service.rows().map(({ id }) => service.detail(id));
+  const bodies = details.flatMap((detail) => (detail.kind === "http" ? [detail.request.body, detail.response?.body] : []));
+  const contents = bodies.map((body) => text(body?.base64 ?? "")).join("\n");
+  expect(contents).toContain('40{"room":"secret","name":"Anna","password":"•••"}');
+  expect(contents).toContain('42["join",{"room":"other","password":"•••"}]');
+  expect(contents).toContain('40{"room":"secret","password":"•••"}\x1e42["join",{"room":"other","password":•••');
+  expect(contents).not.toMatch(/"credential":"(?!•••")/);
+  expect(contents).toContain('"credential":"•••"');
+  const shown = JSON.stringify([service.rows(), service.logs, details, [...service.views]]);
+  expect(shown).toContain('credential=\\"•••\\"; credential-type=');
+  expect([...passwords, ...inLinks].filter((secret) => shown.includes(secret) || contents.includes(secret))).toEqual([]);
+});
+
+it("[WEBRTC-141] with recordCredentials passwords of long polling are in rows, and not in an export without credentials", async () => {
+  const service = await startWebrtc({ recordCredentials: true });
+  const passwords = ["open-sesame", "by-an-event", "in-a-body-of-two", "cut-off"] as const;
+  await joinByPolling(service, passwords);
+  const posts = service.rows().filter(({ kind, verb }) => kind === "http" && verb === "POST");
+  const contentsOf = (detail: HttpExchange) => text(detail.request.body.base64);
+  const details = posts.map(({ id }) => service.detail(id) as HttpExchange);
+  const found = new FoundCredentials();
+  const exported = posts.map((post, index) =>
+    exchangeWithoutCredentials({ row: { ...post, service: "webrtc" }, detail: details[index] ?? null }, found),
+  );
+  const isIn = (all: string) => passwords.filter((password) => all.includes(password));
+  expect(isIn(details.map(contentsOf).join("\n"))).toEqual(passwords);
+  const shown = exported.map(({ row: one, detail }) => `${one.preview}\n${detail ? contentsOf(detail) : ""}`).join("\n");
+  expect(shown).toContain('"room":"secret"');
+  expect(isIn(shown)).toEqual([]);
 });
 
 it("[WEBRTC-141] with recordCredentials the passwords of rooms are in rows, and not in the log", async () => {

@@ -1,3 +1,4 @@
+import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import { namesSecret } from "../../../contract/traffic/secret-names.ts";
 import { createHttpRedaction, type HttpRedaction } from "../../core/http/record/http-redaction.ts";
 import { isRedactable } from "../../core/http/record/redact-body.ts";
@@ -5,6 +6,9 @@ import { redactedStart } from "../dialects/redacted-start.ts";
 
 /** PeerJS has the key, which may be "room:password", as the first part of a path, or behind "/peerjs". */
 const keyInPath = /^((?:https?:\/\/[^/?]*)?\/(?:peerjs\/)?[^/?:%]*(?:%(?!3a)[^/?:%]*)*(?::|%3a))[^/?]+/i;
+
+/** RFC 9725 §4.6: a Link to a TURN server has the password for it. */
+const linkCredential = /(\bcredential\s*=\s*)(?:"(?:\\.|[^"\\])*"?|[^\s;,"]*)/gi;
 
 /** A request target without the password in the key of PeerJS. */
 export const withoutKeyPassword = (target: string): string => target.replace(keyInPath, "$1…");
@@ -17,6 +21,8 @@ export function signallingRedaction(recordCredentials: boolean): HttpRedaction {
   return {
     ...redaction,
     target: (target) => redaction.target(withoutKeyPassword(target)),
+    field: (name, value) => redaction.field(name, value).replace(linkCredential, `$1"${hidden}"`),
+    mayHoldCredential: (head) => /credential/i.test(head) || redaction.mayHoldCredential(head),
     // Session descriptions and pages have no fields with names.
     body(body) {
       const text = body.toString("utf8");

@@ -7,7 +7,7 @@ export type IsSecret = (name: string, value?: string) => boolean;
 export type OnHidden = (value: string) => void;
 
 /**
- * A JSON or form body without the values of secret names, also where it was cut in the middle.
+ * A body of JSON, of Socket.IO packets or of a form without the values of secret names, also where it was cut in the middle.
  * Anything ambiguous is redacted: it may contain a secret. `isCut`: a string that does not end is the start of one.
  */
 export function redactBody(text: string, isSecret: IsSecret, onHidden?: OnHidden, isCut = false): string {
@@ -15,19 +15,49 @@ export function redactBody(text: string, isSecret: IsSecret, onHidden?: OnHidden
   if (trimmed === "") return text;
   const shown = isJson(trimmed)
     ? redactJson(trimmed, isSecret, onHidden, isCut)
-    : isForm(trimmed)
-      ? redactForm(trimmed, isSecret, onHidden)
-      : hidden;
+    : isPackets(trimmed)
+      ? redactPackets(trimmed, isSecret, onHidden, isCut)
+      : isForm(trimmed)
+        ? redactForm(trimmed, isSecret, onHidden)
+        : hidden;
   return shown === trimmed ? text : shown;
 }
 
 /** Whether a text is of a kind of which single values are redacted. */
-export const isRedactable = (text: string): boolean => isJson(withoutMargin(text)) || isForm(withoutMargin(text));
+export function isRedactable(text: string): boolean {
+  const trimmed = withoutMargin(text);
+  return isJson(trimmed) || isPackets(trimmed) || isForm(trimmed);
+}
 
 const withoutMargin = (text: string) => text.replace(/^\ufeff/, "").trim();
 const isJson = (trimmed: string) => trimmed[0] === "{" || trimmed[0] === "[";
 /** A form has neither spaces nor control characters (URL standard, application/x-www-form-urlencoded). */
 const isForm = (trimmed: string) => /^[^\s=&]+=[^\s]*$/.test(trimmed);
+
+/** Of a body of long polling (Engine.IO 4, "Payload encoding"). */
+const packetSeparator = "\x1e";
+/** Each costs some microseconds. */
+const mostPackets = 1_000;
+/** The types of Engine.IO and Socket.IO, attachments, namespace and number of the acknowledgement: what precedes the JSON of a packet. */
+const packetHead = /^(?:\d+-?(?:\/[^,?%=[{"]*,)?\d*)?(?=[[{])/;
+/** Also of packets that are broken: no page and no session description begins like this. */
+const isPackets = (trimmed: string) => trimmed.includes(packetSeparator) || packetHead.test(trimmed) || packetLike.test(trimmed);
+const packetLike = /^(?:\d[\s\S]*?|[^\s<=&]*)[[{]\s*["\\]/;
+/** A packet without data, such as that of a ping. */
+const isBarePacket = (packet: string) => !/[[{"=]/.test(packet);
+
+function redactPackets(text: string, isSecret: IsSecret, onHidden?: OnHidden, isCut = false): string {
+  const packets = text.split(packetSeparator, mostPackets + 1);
+  if (packets.length > mostPackets) return hidden;
+  return packets
+    .map((packet, index) => {
+      if (isBarePacket(packet)) return packet;
+      const head = packetHead.exec(packet)?.[0];
+      if (head === undefined) return hidden;
+      return head + redactBody(packet.slice(head.length), isSecret, onHidden, isCut && index === packets.length - 1);
+    })
+    .join(packetSeparator);
+}
 
 const redactForm = (text: string, isSecret: IsSecret, onHidden?: OnHidden) =>
   text
