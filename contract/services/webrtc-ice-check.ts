@@ -50,6 +50,8 @@ export interface IceRequestCount {
   readonly transport: string;
   /** 0 for success, else the error code. */
   readonly code: number;
+  /** A fault on demand refused it. */
+  readonly isFault?: true;
   readonly count: number;
   /** Milliseconds since the epoch, of the last one. */
   readonly lastAt: number;

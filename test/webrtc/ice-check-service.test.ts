@@ -4,7 +4,7 @@ import { unauthenticated } from "../../servers/webrtc/ice-check/allocation-refus
 import { scopeOf, shareNetwork } from "../../servers/webrtc/ice-check/networks.ts";
 import { RequestHistory } from "../../servers/webrtc/ice-check/request-history.ts";
 import { noImpairment } from "../../servers/webrtc/turn/impairment.ts";
-import type { AllocationState } from "../../servers/webrtc/turn/turn-observer.ts";
+import { type AllocationState, faultReasons } from "../../servers/webrtc/turn/turn-observer.ts";
 import { answer, offer } from "../renderer-webrtc/samples.ts";
 import { until } from "../support/until.ts";
 import { channelMessage, errorOf, realm, TurnClientUnderTest, user } from "./turn-harness.ts";
@@ -158,6 +158,9 @@ it("[WEBRTC-423] requests are kept by user and by address, within bounds; a requ
   // What another peer of this address asked is not counted for one that has not asked, what no peer asked is.
   history.onRequest({ ...other, method: "allocate", code: 401, username: "1799999999:elsewhere" });
   expect(of("bob")).toEqual(["binding 0 ×1", "allocate 401 ×1"]);
+  // A right one that a fault on demand refuses is told apart.
+  history.onRequest({ ...event, method: "allocate", code: 486, why: faultReasons.refused, username: "1799999999:ada" });
+  expect(history.requestsOf("ada", "127.0.0.1", 0).filter(({ isFault }) => isFault)).toMatchObject([{ code: 486, count: 1 }]);
   for (let user = 0; user < 5_000; user++) history.onRequest({ ...event, method: "allocate", code: 0, username: `1:u${user}` });
   expect(of("ada", 3_000)).toEqual([]);
 });

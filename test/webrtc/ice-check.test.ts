@@ -91,11 +91,15 @@ it("[WEBRTC-410] only host candidates of different networks: the client is to be
 });
 
 it("[WEBRTC-411] reflexive but no relay: the code that refused the allocation is named, wrong credentials first", () => {
-  const refused = (code: number) =>
+  const refused = (code: number, isFault?: true) =>
     check(
       {
         candidates: [line("host", "192.168.1.5"), line("srflx", "203.0.113.7")],
-        requests: [request("binding", 0), request("allocate", unauthenticated), request("allocate", code)],
+        requests: [
+          request("binding", 0),
+          request("allocate", unauthenticated),
+          { ...request("allocate", code), ...(isFault && { isFault }) },
+        ],
       },
       { candidates: [line("host", "10.0.0.9")] },
     );
@@ -104,6 +108,12 @@ it("[WEBRTC-411] reflexive but no relay: the code that refused the allocation is
   );
   expect(found(refused(401))).toContain("wrong-credentials a");
   expect(found(refused(486))).toContain("over-quota a");
+  for (const code of [401, 486]) {
+    expect(found(refused(code, true))).toContain("allocation-refused a");
+    expect(words(refused(code, true), "a")).toBe(
+      `Ada: reflexive but no relay: the allocation over UDP was refused with ${code}, by a fault on demand. Release the fault.`,
+    );
+  }
   expect(words(refused(508), "a")).toContain("refused with 508, no port or no place is free");
   // The first request without credentials, and one with an old nonce, are no failure.
   expect(found(refused(unauthenticated))).toContain("no-relay a");

@@ -285,13 +285,20 @@ class Judge {
     );
     const worst = refused.sort((a, b) => b.lastAt - a.lastAt)[0];
     if (!worst || side.relays.some(({ closed }) => closed === undefined)) return false;
-    const { code, transport } = worst;
-    const isCredentials = code === 401;
-    this.#add(isCredentials ? "wrong-credentials" : code === 486 ? "over-quota" : "allocation-refused", {
+    const { code, transport, isFault = false } = worst;
+    const finding = isFault
+      ? "allocation-refused"
+      : code === 401
+        ? "wrong-credentials"
+        : code === 486
+          ? "over-quota"
+          : "allocation-refused";
+    const meaning = isFault ? "by a fault on demand" : (allocateWords[code] ?? "see the request");
+    this.#add(finding, {
       tone: "bad",
       side,
-      text: `${side.name}: ${words.charAt(0).toLowerCase()}${words.slice(1)}: the allocation over ${transport.toUpperCase()} was refused with ${code}, ${allocateWords[code] ?? "see the request"}.`,
-      advice: allocateAdvice[code] ?? "",
+      text: `${side.name}: ${words.charAt(0).toLowerCase()}${words.slice(1)}: the allocation over ${transport.toUpperCase()} was refused with ${code}, ${meaning}.`,
+      advice: isFault ? "Release the fault." : (allocateAdvice[code] ?? ""),
     });
     return true;
   }

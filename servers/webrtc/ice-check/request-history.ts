@@ -1,7 +1,7 @@
 import type { IceRequestCount } from "../../../contract/services/webrtc-ice-check.ts";
 import type { TurnRequest } from "../../../contract/traffic/webrtc.ts";
 import { socketText } from "../observe/allocation-entry.ts";
-import type { AllocationState, AnsweredRequest, TurnObserver } from "../turn/turn-observer.ts";
+import { type AllocationState, type AnsweredRequest, isFaultReason, type TurnObserver } from "../turn/turn-observer.ts";
 import { unauthenticated } from "./allocation-refusals.ts";
 import type { SeenRelay } from "./ice-side.ts";
 import { hostOf } from "./networks.ts";
@@ -13,7 +13,7 @@ const mostAnonymous = 20;
 const mostCounts = 50;
 const mostRelays = 1_000;
 
-export interface SeenRequest extends Pick<TurnRequest, "transport" | "remote" | "method" | "code"> {
+export interface SeenRequest extends Pick<TurnRequest, "transport" | "remote" | "method" | "code" | "why"> {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly username: string | undefined;
@@ -67,18 +67,19 @@ export class RequestHistory implements TurnObserver {
     return this.#options.now?.() ?? Date.now();
   }
 
-  onRequest({ client, method, code, username, allocation }: AnsweredRequest): void {
+  onRequest({ client, method, code, why, username, allocation }: AnsweredRequest): void {
     const at = this.#now;
     const use = allocation !== undefined && code === 0 ? this.#uses.get(allocation) : undefined;
     if (use) use.lastRequestAt = at;
-    this.add({ at, transport: client.transport, remote: socketText(client), method, code, username }, this.#options.isPeer);
+    const refused = why === undefined ? {} : { why };
+    this.add({ at, transport: client.transport, remote: socketText(client), method, code, username, ...refused }, this.#options.isPeer);
   }
 
   /** Also one of an earlier run. */
-  add({ at, transport, remote, method, code, username }: SeenRequest, isPeer: (user: string) => boolean): void {
+  add({ at, transport, remote, method, code, why, username }: SeenRequest, isPeer: (user: string) => boolean): void {
     // The first request of a client has no credentials, and is told which ones are needed.
     const shown = code === 401 && username === undefined ? unauthenticated : code;
-    const count = { method, transport, code: shown };
+    const count: Counted = { method, transport, code: shown, ...(isFaultReason(why) && { isFault: true }) };
     const ofAddress = `address ${hostOf(remote)}`;
     const socket = this.#socketOf(`${transport} ${remote}`);
     const named = username === undefined ? undefined : userOf(username);
@@ -134,21 +135,21 @@ export class RequestHistory implements TurnObserver {
     return use;
   }
 
-  #count(client: string, { method, transport, code }: Counted, at: number): void {
+  #count(client: string, counted: Counted, at: number): void {
     const known = this.#clients.get(client) ?? { counts: new Map() };
     // The last ones to be set are the newest.
     this.#clients.delete(client);
     this.#clients.set(client, known);
     dropOldest(this.#clients, mostClients);
-    const key = `${method} ${transport} ${code}`;
+    const key = keyOf(counted);
     const before = known.counts.get(key)?.count ?? 0;
     if (before === 0 && known.counts.size >= mostCounts) return;
-    known.counts.set(key, { method, transport, code, count: before + 1, lastAt: at });
+    known.counts.set(key, { ...counted, count: before + 1, lastAt: at });
   }
 
-  #uncount(client: string, { method, transport, code }: Counted): void {
+  #uncount(client: string, counted: Counted): void {
     const counts = this.#clients.get(client)?.counts;
-    const key = `${method} ${transport} ${code}`;
+    const key = keyOf(counted);
     const known = counts?.get(key);
     if (!known) return;
     if (known.count > 1) counts?.set(key, { ...known, count: known.count - 1 });
@@ -172,6 +173,8 @@ export class RequestHistory implements TurnObserver {
     return [...this.#closed, ...this.#options.allocations().map((allocation) => relayOf(allocation, this.#useOf(allocation)))];
   }
 }
+
+const keyOf = ({ method, transport, code, isFault }: Counted): string => `${method} ${transport} ${code} ${isFault ?? ""}`;
 
 /** The last ones to be set are the newest. */
 function dropOldest(map: Map<string, unknown>, most: number): void {

@@ -15,7 +15,7 @@ import type { AllocationTable, OpenedAllocation } from "./allocation-table.ts";
 import type { Authenticated, Authentication } from "./authentication.ts";
 import type { PeerPolicy } from "./peer-policy.ts";
 import type { TransactionCache } from "./transaction-cache.ts";
-import type { RequestMethod, TurnRequestEvent, TurnTrouble } from "./turn-observer.ts";
+import { faultReasons, type RequestMethod, type TurnRequestEvent, type TurnTrouble } from "./turn-observer.ts";
 
 /** In milliseconds. */
 export interface TurnLifetimes {
@@ -159,7 +159,7 @@ export class RequestHandler {
     const { authentication } = this.#options;
     const checked = authentication.check(message, client.address);
     const isRejected = !("code" in checked) && this.trouble.rejectCredentials?.(checked.user);
-    return isRejected ? authentication.reject("credentials are rejected on request", checked.username) : checked;
+    return isRejected ? authentication.reject(faultReasons.rejected, checked.username) : checked;
   }
 
   #perform(request: AuthenticatedRequest): readonly WrittenAttribute[] | Promise<readonly WrittenAttribute[]> {
@@ -181,7 +181,7 @@ export class RequestHandler {
     const lifetimeMs = wantedLifetime(message, lifetimes);
     const relays = this.#wantedRelays(message);
     const refusedWith = this.trouble.refuseAllocations?.(user);
-    if (refusedWith !== undefined) throw new StunRefusal(refusedWith, "allocations are refused on request");
+    if (refusedWith !== undefined) throw new StunRefusal(refusedWith, faultReasons.refused);
     const opened = await table.open({ client, username, user, software: softwareOf(message), lifetimeMs, ...relays });
     if (opened === 486) throw new StunRefusal(486, `${user} has as many allocations as a user may have`);
     if (opened === 508)
