@@ -1,4 +1,5 @@
 import type { RemoteInfo } from "node:dgram";
+import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import type { Log } from "../service/log.ts";
 import { addressText } from "./client-socket.ts";
 
@@ -6,7 +7,7 @@ const windowMs = 100;
 const betweenWarningsMs = 10_000;
 
 export interface DatagramSharesOptions {
-  /** Of one socket, and of all together that are not known. */
+  /** Of one known socket, and of all others together while one address sends. */
   readonly perSecond: number;
   /** What they are, for the log: "Requests of STUN and TURN". */
   readonly what: string;
@@ -17,7 +18,9 @@ export interface DatagramSharesOptions {
 /**
  * How many datagrams of each socket are worked on. UDP has no back pressure, and all clients share the queues of the system: what one sends
  * beyond its share is dropped before any work, so that the queues are read faster than they fill. A client may have thousands of sockets, so those
- * that are not known share one share. Clients repeat what gets no answer.
+ * that are not known share one share. Where it is used up, an address still has its part of it, so that those lose that send most: the share, divided
+ * by the addresses of this window or of the one before, whichever are more. Source addresses can be forged: no more are counted than have a part,
+ * and of those that come beyond that nobody could tell which is genuine. Clients repeat what gets no answer.
  */
 export class DatagramShares {
   readonly #options: DatagramSharesOptions;
@@ -26,6 +29,9 @@ export class DatagramShares {
   /** In this window, by known socket. */
   readonly #taken = new Map<string, number>();
   #unknown = 0;
+  /** Of them, in this window, by address as `rateLimitKey` has it; no more than `#most`. */
+  readonly #ofAddresses = new Map<string, number>();
+  #addressesBefore = 0;
   #endsAt = 0;
   #nextWarningAt = 0;
 
@@ -41,10 +47,13 @@ export class DatagramShares {
     if (now >= this.#endsAt) {
       this.#taken.clear();
       this.#unknown = 0;
+      // Of a window that has just ended: the parts are as small from the first datagram on.
+      this.#addressesBefore = now < this.#endsAt + windowMs ? this.#ofAddresses.size : 0;
+      this.#ofAddresses.clear();
       this.#endsAt = now + windowMs;
     }
     if (!isKnown) {
-      if (this.#unknown++ < this.#most) return true;
+      if (this.#takeUnknown(rateLimitKey(address))) return true;
       this.#warn(address, port, now);
       return false;
     }
@@ -55,6 +64,18 @@ export class DatagramShares {
       return false;
     }
     this.#taken.set(sender, taken + 1);
+    return true;
+  }
+
+  #takeUnknown(address: string): boolean {
+    const counts = this.#ofAddresses;
+    const taken = counts.get(address) ?? 0;
+    const isCounted = taken > 0 || counts.size < this.#most;
+    const addresses = Math.max(this.#addressesBefore, counts.size + (taken === 0 ? 1 : 0));
+    const hasPart = isCounted && taken < Math.floor(this.#most / addresses);
+    if (this.#unknown >= this.#most && !hasPart) return false;
+    this.#unknown++;
+    if (isCounted) counts.set(address, taken + 1);
     return true;
   }
 
