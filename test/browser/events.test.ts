@@ -1,5 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import type { OutcomePlot } from "../../contract/services/events.ts";
+import { interceptAnswers } from "./answers.ts";
 import { openBrowserShell, shareBrowserShell } from "./browser-shell.ts";
 
 const open = shareBrowserShell("events");
@@ -46,6 +48,36 @@ it("[EV-74] the page counts before it asks for confirmation, and does not ask if
   held.shift()?.();
   await page.getByRole("dialog", { name: "Delete 10 events with “sample” in their text?" }).waitFor();
   expect(await counting.count()).toBe(0);
+});
+
+it("[EV-199] the labels of the plot's time axis move with its bars", async () => {
+  const { page } = await openBrowserShell("events");
+  const answers = await interceptAnswers(page);
+  const plotFrom = (hour: number): OutcomePlot => ({
+    step: "minute",
+    at: Array.from({ length: 24 }, (_, minute) => new Date(2026, 10, 24, hour, minute).getTime()),
+    series: [{ outcome: "accepted", counts: Array.from({ length: 24 }, () => 5) }],
+    ...{ byLanguage: [], byProvider: [], total: 120, accepted: 120, behind: 0 },
+  });
+  answers.treat("events plot", { kind: "replaced", value: plotFrom(9) });
+  await page.addInitScript(() => {
+    const drawn: string[] = [];
+    Object.assign(globalThis, { drawn });
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      drawn.push(text);
+      fillText.call(this, text, ...place);
+    };
+  });
+  await page.reload();
+  // Without events there is no plot.
+  await generate(page, 10);
+  const hours = () =>
+    page.evaluate(() => [...new Set((globalThis as unknown as { drawn: string[] }).drawn.map((text) => /^(\d\d):\d\d$/.exec(text)?.[1]))]);
+  await expect.poll(hours).toContain("09");
+  answers.treat("events plot", { kind: "replaced", value: plotFrom(6) });
+  await generate(page, 10);
+  await expect.poll(hours).toContain("06");
 });
 
 it("[EV-78] Space does not pause the table of a stopped service", async () => {

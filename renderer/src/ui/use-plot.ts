@@ -44,6 +44,8 @@ export function usePlot<Shown>({ data, shown, optionsOf, rebuildKey = "" }: Plot
   // biome-ignore lint/correctness/useExhaustiveDependencies: a plot that was just rebuilt needs its data again.
   useEffect(() => {
     plot.current?.setData(data);
+    // Where the numbers of bars are the same, uPlot keeps the labels of the bars before.
+    plot.current?.redraw(false, true);
   }, [data, tokens, rebuildKey]);
   return box;
 }
