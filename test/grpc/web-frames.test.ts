@@ -99,6 +99,22 @@ it("[GRPC-127] a damaged body has the status of its protocol", async () => {
   ]);
 });
 
+it("[GRPC-127] Connect takes bytes that are no message, and a damaged compression, for an invalid argument", async () => {
+  const { webUrl } = await startGrpc();
+  const ask = async (fields: Record<string, string>, bytes: Buffer) => {
+    const { status, bytes: answer } = await post(
+      `${webUrl}/example.Greeter/SayHello`,
+      { "content-type": "application/proto", ...fields },
+      bytes,
+    );
+    return [status, JSON.parse(answer.toString()).code];
+  };
+  expect(await ask({}, Buffer.from([10, 255, 1]))).toEqual([400, "invalid_argument"]);
+  expect(await ask({ "content-encoding": "gzip" }, Buffer.from("xx"))).toEqual([400, "invalid_argument"]);
+  const got = await fetch(`${webUrl}/example.Greeter/SayHello?connect=v1&encoding=proto&base64=1&message=Cv8B`);
+  expect([got.status, (await got.json()).code]).toEqual([400, "invalid_argument"]);
+});
+
 it("[GRPC-127] whatever a body contains, it is answered, and the service goes on", async () => {
   const grpc = await startGrpc({ messageBytes: 5_000 });
   const types = ["json", "proto", "connect+json", "connect+proto", "grpc-web", "grpc-web+json", "grpc-web-text"];

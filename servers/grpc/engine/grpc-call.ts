@@ -14,7 +14,7 @@ import type { JsonThread } from "./json-thread.ts";
 import { acceptedCoding, type MessageCoding } from "./message-coding.ts";
 import type { MessageFilter, MessageSink } from "./message-sink.ts";
 import { type BehaviourOptions, endsAtOnce, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
-import { StatusError, statusCode } from "./status.ts";
+import { StatusError, statusCode, UnreadableRequest } from "./status.ts";
 
 export interface CallLimits {
   /** Handlers that can wait send no more while a client leaves this much unread. */
@@ -211,7 +211,8 @@ export class GrpcCall implements CallEvents {
   /** Ends the call with the status of a `StatusError`; any other error is INTERNAL. */
   fail(error: unknown): void {
     if (error instanceof StatusError) {
-      this.finish(error.code, error.message);
+      const isOfConnect = error instanceof UnreadableRequest && this.head.protocol === "connect";
+      this.finish(isOfConnect ? statusCode("INVALID_ARGUMENT") : error.code, error.message);
       return;
     }
     this.#options.onFault(this, error);

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { createGunzip, createInflate, deflate, deflateSync, gunzipSync, gzip, gzipSync, inflateSync, type ZlibOptions } from "node:zlib";
 import { oneStep, type WorkConnection } from "../../core/turns/work-connection.ts";
 import { prefixBytes } from "./message-type.ts";
-import { StatusError } from "./status.ts";
+import { StatusError, UnreadableRequest } from "./status.ts";
 
 /** Codings of messages, by their names in `grpc-encoding`. "deflate" is the zlib format. */
 export const messageCodings = ["identity", "gzip", "deflate"] as const;
@@ -144,6 +144,6 @@ function joined(pieces: readonly Buffer[], length: number): Buffer {
   return pieces.length === 1 && first && first.length >= first.buffer.byteLength / 2 ? first : Buffer.concat(pieces, length);
 }
 
-const damaged = (coding: string) => new StatusError("INTERNAL", `a message cannot be decompressed: its bytes are not ${coding}`);
+const damaged = (coding: string) => new UnreadableRequest(`a message cannot be decompressed: its bytes are not ${coding}`);
 const tooLongInflated = (limit: number) =>
   new StatusError("RESOURCE_EXHAUSTED", `a message is longer than ${limit} bytes when it is decompressed`);

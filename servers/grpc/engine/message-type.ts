@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { requireValues } from "./message-values.ts";
-import { StatusError } from "./status.ts";
+import { UnreadableRequest } from "./status.ts";
 
 /** Bytes before each message on the wire: a flag for compression, and the length. */
 export const prefixBytes = 5;
@@ -161,7 +161,7 @@ function writeScalar(into: Buffer, from: number, number: number, type: keyof Sca
   }
 }
 
-const unreadable = () => new StatusError("INTERNAL", "the request cannot be decoded: its bytes are not a message of its type");
+const unreadable = () => new UnreadableRequest("the request cannot be decoded: its bytes are not a message of its type");
 
 class FlatReader {
   readonly #bytes: Buffer;

@@ -22,3 +22,10 @@ export class StatusError extends Error {
     this.code = statusCode(name);
   }
 }
+
+/** The bytes of a request that cannot be read as what they say they are: INTERNAL in gRPC, INVALID_ARGUMENT in Connect. */
+export class UnreadableRequest extends StatusError {
+  constructor(message: string) {
+    super("INTERNAL", message);
+  }
+}
