@@ -24,6 +24,10 @@ describe("a session of WHIP", () => {
     const iLbc = { kind: "audio", direction: "sendonly", codecs: [[102, "iLBC/8000"]] } as const;
     expect(await refused(offerOf([iLbc, video([103, h264[1], h264[2]])]))).toMatchObject([422, /sends ILBC\. Only Opus and G\.711/]);
     expect(await refused(offerOf([{ ...audio, direction: "recvonly" }]))).toMatchObject([422, /nothing that can be published/]);
+    for (const map of ["H264/0", "H264/90000/0"])
+      expect(await refused(offerOf([audio, video([102, map, h264[2]])])), map).toMatchObject([422, /sends no pictures/]);
+    for (const map of ["opus/48000/0", "opus/48000/9", "PCMU/0", "PCMU/8000/99"])
+      expect(await refused(offerOf([{ ...audio, codecs: [[111, map]] }, video(h264)])), map).toMatchObject([422, /sends no sound/]);
     expect(webrtc.views.get("media")?.sessions ?? []).toEqual([]);
     // Beside H.264 they are passed over.
     const answer = await (await offer("/whip/live", publisherOffer())).text();

@@ -99,6 +99,8 @@ const directionOf = (session: Pick<SdpMedia, "attributes">): Direction =>
 /** Of a payload type, and of all. Browsers send five. */
 const mostFeedback = 32;
 const mostFeedbackLength = 100;
+/** That the RTSP service takes. */
+const mostChannels = 8;
 const staticMaps: Readonly<Record<string, string>> = { "0": "PCMU/8000", "8": "PCMA/8000" };
 
 /** What the attributes say of a payload type: the first of each kind counts. */
@@ -131,7 +133,8 @@ function offeredCodec(format: string, attributes: FormatAttributes, feedbackOfAl
   if (!/^\d{1,3}$/.test(format) || Number(format) > 127) throw new SdpError(`${format.slice(0, 20)} is not a payload type`);
   const map = attributes.rtpmap ?? staticMaps[format] ?? "";
   const [, name, clockRate, channels = "1"] = /^([\w.-]{1,30})\/(\d{1,7})(?:\/(\d{1,2}))?$/.exec(map) ?? [];
-  if (name === undefined) return [];
+  // Without a clock there is no time, and without a channel no sound.
+  if (name === undefined || Number(clockRate) === 0 || Number(channels) === 0 || Number(channels) > mostChannels) return [];
   return [
     {
       payloadType: Number(format),
