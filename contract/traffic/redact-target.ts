@@ -23,11 +23,11 @@ function redactQuery(query: string, onHidden?: (value: string) => void): string 
   return query.replace(/([?&;#])([^=&;?#]*)(?:=([^&;#]*))?/g, (whole, mark: string, name: string, value: string | undefined) => {
     // The "=" may be encoded too.
     if (value === undefined) {
-      if (!holdsSecret(decodeFully(name))) return whole;
+      if (!holdsSecret(name)) return whole;
       onHidden?.(name);
       return `${mark}…`;
     }
-    if (!namesSecret(decodeFully(name)) && !holdsSecret(decodeFully(value))) return whole;
+    if (!namesSecret(decodeFully(name)) && !holdsSecret(value)) return whole;
     onHidden?.(value);
     return `${mark}${name}=…`;
   });
@@ -36,8 +36,17 @@ function redactQuery(query: string, onHidden?: (value: string) => void): string 
 const userinfo = /[/\\]{2}[^/\\?#]*@/;
 const mostDecodings = 3;
 
-/** A query field may have a query of its own, JSON, or a URL with a password or with both. */
-function holdsSecret(value: string): boolean {
+/** Of a header field that is no credential as a whole: one may hold a URL. */
+export const redactFieldValue = (value: string, onHidden?: (value: string) => void): string =>
+  /[/?]/.test(value) ? redactTarget(value, onHidden) : value;
+
+/** Whether the value of a field, encoded or not, is or contains a query or JSON with a secret, or a URL with a password. */
+export const holdsSecret = (value: string): boolean =>
+  mayHoldSecret.test(value) && (namesSecretWithin(value) || (value.includes("%") && namesSecretWithin(decodeFully(value))));
+
+const mayHoldSecret = /[=":@%]/;
+
+function namesSecretWithin(value: string): boolean {
   if (userinfo.test(value)) return true;
   for (const [, name = ""] of value.matchAll(/(?:^|[?&;#])([^=&;?#]*)=/g)) if (namesSecret(name)) return true;
   // In JSON "\u0070assword" is a name too.

@@ -25,6 +25,13 @@ it("[AC-54] only values known to be harmless are shown of a body", () => {
     ["a=1&%zz=secret&secret", "a=1&%zz=•••&•••"],
     ['payload={"code":"1"}&list=[1,{"a":2}]', 'payload=•••&list=[1,{"a":2}]'],
     ["payload=%7B%22code%22%3A1%7D&x=%7B%7D&y=%zz", "payload=•••&x=%7B%7D&y=•••"],
+    ["a=password%3Db&x=1", "a=•••&x=1"],
+    ["a=b;password=c", "a=•••"],
+    ["a=%257B%2522password%2522%253A%2522b%2522%257D", "a=•••"],
+    ["u=http://a:b@c/&v=http://c/?d=e", "u=•••&v=http://c/?d=e"],
+    ['{"a":"{\\"password\\":\\"b\\"}","c":"{\\"d\\":1}"}', '{"a":"•••","c":"{\\"d\\":1}"}'],
+    ['{"a":["password=b","c=d"],"e":"http://f:g@h/"}', '{"a":["•••","c=d"],"e":"•••"}'],
+    ['{"a":"100% password=b","c":"http://d/?%74oken=e"}', '{"a":"•••","c":"•••"}'],
     ["hunter2", "•••"],
     ["a=b\r\nAuthorization: Basic eA==", "•••"],
     ['"hunter2"', "•••"],
@@ -32,6 +39,8 @@ it("[AC-54] only values known to be harmless are shown of a body", () => {
     ['{"a":1}\n', '{"a":1}\n'],
   ];
   for (const [body, shown] of cases) expect(redactBody(body, isSecret), body).toBe(shown);
+  expect(redactBody('{"a":"password=b', isSecret, undefined, true)).toBe('{"a":•••');
+  expect(redactBody('{"a":"b=c', isSecret, undefined, true)).toBe('{"a":"b=c');
   const byValue = (name: string, value?: string) => name === "who" && value !== "me";
   for (const [body, shown] of [
     ['{"who":"me","a":{"who":"you"}}', '{"who":"me","a":{"who":"•••"}}'],
@@ -82,6 +91,21 @@ it("[AC-54] a body that is cut or changed anywhere never shows its secret", () =
     const shown = redactBody(text, isSecret);
     // Where a change made it harmless text of another name, a reader of JSON sees the same.
     if (shown.includes("S3CR3T")) expect(() => JSON.parse(text) as unknown).not.toThrow();
+  }
+});
+
+it("[AC-55] header fields with a URL are shown without its userinfo and secret query fields", () => {
+  const { field, mayHoldCredential } = createHttpRedaction(isSecret);
+  const shownOf = {
+    Referer: ["http://x/?token=s&a=b", "http://x/?token=…&a=b"],
+    Origin: ["http://u:s@x", "http://…@x"],
+    "X-Original-URL": ["/login?password=s", "/login?password=…"],
+    From: ["a@b.cc", "a@b.cc"],
+    "User-Agent": ["Mozilla/5.0 (X11; rv:1.0) a/1", "Mozilla/5.0 (X11; rv:1.0) a/1"],
+  } as const;
+  for (const [name, [value, shown]] of Object.entries(shownOf)) {
+    expect(field(name, value)).toBe(shown);
+    expect(mayHoldCredential(`HTTP/1.1 200 OK\r\n${name}: ${value}\r\n\r\n`)).toBe(shown !== value);
   }
 });
 

@@ -1,4 +1,4 @@
-import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
+import { redactFieldValue, redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import { hidden, isCredentialField } from "../../../../contract/traffic/secret-headers.ts";
 import { type IsSecret, redactBody } from "./redact-body.ts";
 
@@ -19,7 +19,7 @@ export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
   const clean = new Set<string>();
   return {
     target: redactTarget,
-    field: (name, value) => (isCredentialField(name, value) ? redactCredential(value) : value),
+    field: (name, value) => (isCredentialField(name, value) ? redactCredential(value) : redactFieldValue(value)),
     mayHoldCredential,
     body(body) {
       if (body.length === 0) return body;
@@ -38,7 +38,7 @@ export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
   };
 }
 
-/** True for every response head with a field that `isCredential` finds. */
+/** True for every response head with a field that is a credential or has one in a URL. */
 function mayHoldCredential(head: string): boolean {
   // Behind the status line.
   for (let start = head.indexOf(lineBreak) + 2; start > 1 && start < head.length; ) {
@@ -46,7 +46,8 @@ function mayHoldCredential(head: string): boolean {
     const end = lineEnd === -1 ? head.length : lineEnd;
     const colon = head.indexOf(":", start);
     const nameEnd = colon === -1 || colon > end ? end : colon;
-    if (isCredentialField(head.slice(start, nameEnd), head.slice(nameEnd + 1, end).trimStart())) return true;
+    const value = head.slice(nameEnd + 1, end).trimStart();
+    if (isCredentialField(head.slice(start, nameEnd), value) || redactFieldValue(value) !== value) return true;
     start = end + 2;
   }
   return false;

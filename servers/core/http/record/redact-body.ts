@@ -1,4 +1,5 @@
 import { percentDecoded } from "../../../../contract/percent-decoded.ts";
+import { holdsSecret } from "../../../../contract/traffic/redact-target.ts";
 import { hidden } from "../../../../contract/traffic/secret-headers.ts";
 
 /** Decides by the name and, if needed, by the value; undefined for an object or a list. */
@@ -70,7 +71,7 @@ const redactForm = (text: string, isSecret: IsSecret, onHidden?: OnHidden) =>
     })
     .join("&");
 
-/** Each part of "payload[code]" counts as a name, and a value may itself be JSON: payload={"code":"123456"}. */
+/** Each part of "payload[code]" counts as a name, and a value may itself be JSON or a form: payload={"code":"123456"}. */
 function isSecretPair(name: string, value: string, isSecret: IsSecret, onHidden?: OnHidden): boolean {
   const [names, text] = [formText(name), formText(value)];
   // A value that cannot be decoded counts as a secret.
@@ -78,7 +79,7 @@ function isSecretPair(name: string, value: string, isSecret: IsSecret, onHidden?
   const trimmed = text.trim();
   const isNamed = names.split(/[[\].]+/).some((part) => isSecret(part, text));
   if (isNamed) onHidden?.(text);
-  return isNamed || (isJson(trimmed) && redactJson(trimmed, isSecret, onHidden) !== trimmed);
+  return isNamed || (isJson(trimmed) && redactJson(trimmed, isSecret, onHidden) !== trimmed) || holdsSecret(text);
 }
 
 const formText = (text: string) => percentDecoded(text.replaceAll("+", " "));
@@ -166,7 +167,7 @@ function redactJson(text: string, isSecret: IsSecret, onHidden?: OnHidden, isCut
     if (kind === "none") {
       const isNamed = expected === "value" && key !== undefined && isSecretMember(key, undefined, isSecret);
       const isStart = isCut && text[start] === '"' && (expected === "value" || expected === "key") && !isNamed && hiddenFrom === -1;
-      return isStart ? shownSoFar() : hideRest(at);
+      return isStart && !holdsSecret(text.slice(start)) ? shownSoFar() : hideRest(at);
     }
     switch (expected) {
       case "key":
@@ -193,8 +194,7 @@ function redactJson(text: string, isSecret: IsSecret, onHidden?: OnHidden, isCut
         else if (mark !== undefined) return hideRest(at);
         else {
           // null is no secret.
-          if (hiddenFrom === -1 && key !== undefined && !isNull(start, end) && isSecretMember(key, text.slice(start, end), isSecret))
-            hideValue(start, end);
+          if (hiddenFrom === -1 && !isNull(start, end) && isSecretValue(key, text.slice(start, end), isSecret)) hideValue(start, end);
           else if (hiddenFrom !== -1) report(start, end);
           key = undefined;
           expected = "next";
@@ -223,6 +223,12 @@ function redactJson(text: string, isSecret: IsSecret, onHidden?: OnHidden, isCut
     key = undefined;
     return "next";
   }
+}
+
+/** Of a member, or of a list where there is no name; a string may itself be JSON, a form or a URL. */
+function isSecretValue(key: string | undefined, token: string, isSecret: IsSecret): boolean {
+  if (key !== undefined && isSecretMember(key, token, isSecret)) return true;
+  return token.startsWith('"') && holdsSecret(stringOf(token) ?? "");
 }
 
 /** Name and value are JSON tokens; what cannot be parsed counts as a secret. */

@@ -3,7 +3,7 @@
  * is added to `found`, so that an exchange is complete when it has passed twice, first through `FoundCredentials.collect`.
  */
 import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
-import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
+import { redactFieldValue, redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { hidden, isCredentialField, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
 import { namesSecret } from "../../../../contract/traffic/secret-names.ts";
@@ -69,7 +69,7 @@ const hiddenBody = (body: HttpBody): HttpBody => ({
 /** The URLs in Location, Referer and others have query fields too. */
 export const fieldsWithoutCredentials = (fields: HeaderList, found: FoundCredentials): HeaderList =>
   fields.map(([name, value]) => {
-    if (!isCredentialField(name, value)) return [name, targetWithoutCredentials(value, found)];
+    if (!isCredentialField(name, value)) return [name, found.hideIn(redactFieldValue(value, (part) => found.add(part)))];
     for (const credential of credentialsIn(name, value)) found.add(credential);
     return [name, maskedValue(name, value)];
   });
