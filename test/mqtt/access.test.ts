@@ -285,7 +285,7 @@ describe("enhanced authentication", () => {
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x87 });
   });
 
-  it("[MQTT-479] a client authenticates again as the user who connected, and as no other", async () => {
+  it("[MQTT-481] a client authenticates again as the user who connected, and as no other", async () => {
     const users = ["ada:secret", "bob:secret"];
     const broker = await startBroker({ anonymous: false, users, topicRules: ["ada readwrite #", "bob readwrite public/#"] });
     const { client } = await scram(broker, "secret");
