@@ -92,6 +92,15 @@ it("[BL-259] a column header sorts the rows, by mouse and keyboard, until the li
   expect(await head.getAttribute("aria-sort")).toBe("none");
 });
 
+it("[BL-469] an empty list says that it was cleared, if its service has had traffic", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  await page.getByText("No requests yet.").waitFor();
+  await fetch(`${origin}/api/data`);
+  await page.getByRole("row").filter({ hasText: "/api/data" }).waitFor();
+  await page.getByRole("button", { name: "Clear the list" }).click();
+  await page.getByText("The list was cleared.").waitFor();
+});
+
 it("[BL-165] changing the tab and back keeps what is paused, opened and answered", async () => {
   const { page, origin } = await open();
   await fetch(`${origin}/api/data?first`);

@@ -24,7 +24,9 @@ export function WorthKnowing({ services }: { services: readonly ServiceView[] })
           Timeline
         </a>
       </div>
-      {lines.length === 0 && <p className={styles.note}>Nothing yet. Failures, warnings and new clients appear here.</p>}
+      {lines.length === 0 && (
+        <p className={styles.note}>Nothing yet. Failures, warnings and what else services note in the log appear here.</p>
+      )}
       <ul className={styles.list}>
         {lines.map((line) => (
           <li key={line.seq}>

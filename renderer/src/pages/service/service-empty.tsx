@@ -1,4 +1,5 @@
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
+import { useRate } from "../../control/use-store.ts";
 import { SampleTrafficButton, useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
 import { FirstSteps } from "../../ui/status/first-steps.tsx";
@@ -18,6 +19,8 @@ const pointOnceStarted = "your client at its address, shown above once it runs, 
 export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {
   const { Ways } = text;
   const sample = useSampleTraffic(id);
+  // What a service has had stays in the list until that is cleared.
+  const isCleared = (useRate(id)?.total ?? 0) > 0;
   const origin = originOf(service);
   const isKnown = !isPickedAtStart(origin);
   const running = service?.status.state === "running";
@@ -29,7 +32,7 @@ export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {
               title: "Listening",
               text: (
                 <>
-                  on <code>{addressOf(origin)}</code>. {text.nothing}
+                  on <code>{addressOf(origin)}</code>. {isCleared ? "The list was cleared." : text.nothing}
                 </>
               ),
             }
