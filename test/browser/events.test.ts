@@ -50,7 +50,7 @@ it("[EV-74] the page counts before it asks for confirmation, and does not ask if
   expect(await counting.count()).toBe(0);
 });
 
-it("[EV-199] the labels of the plot's time axis move with its bars", async () => {
+it("[EV-200] the labels of the plot's time axis move with its bars", async () => {
   const { page } = await openBrowserShell("events");
   const answers = await interceptAnswers(page);
   const plotFrom = (hour: number): OutcomePlot => ({
