@@ -1,5 +1,6 @@
 import { type WebrtcActions, type WebrtcViews, webrtcActions } from "../../contract/services/webrtc.ts";
 import { refusedActions, type ServiceContext } from "../core/service/service.ts";
+import { WorkTurns } from "../core/turns/work-turns.ts";
 import { IceChecks } from "./ice-check/ice-checks.ts";
 import { RequestHistory } from "./ice-check/request-history.ts";
 import { restoreEvidence } from "./ice-check/restore-evidence.ts";
@@ -12,7 +13,10 @@ export async function browseWebrtc(context: ServiceContext<WebrtcConfig, WebrtcA
   const hub = { find: () => undefined };
   const signals = new SignalHistory(keptSignals, () => undefined);
   const requests = new RequestHistory({ allocations: () => [], isPeer: () => false });
-  const checks = new IceChecks({ hub, signals, requests, addresses: { port: config.turnPort, tlsPort: config.turnsPort || undefined } });
+  const addresses = { port: config.turnPort, tlsPort: config.turnsPort || undefined };
+  const turns = new WorkTurns();
+  context.onStop(() => turns.close());
+  const checks = new IceChecks({ hub, signals, requests, addresses, turns });
   await restoreEvidence(context.kept, { signals, requests, checks });
   context.view("signals", { total: signals.total });
   context.handle({ ...refusedActions(webrtcActions, "WebRTC"), ...checks.actions });

@@ -126,7 +126,7 @@ export async function startWebrtc(
   context.provide(media?.handlers ?? noMedia);
 
   const addresses = { port: turn?.port ?? config.turnPort, tlsPort: turn?.tlsPort || undefined };
-  const iceChecks = new IceChecks({ hub, signals, requests, addresses });
+  const iceChecks = new IceChecks({ hub, signals, requests, addresses, turns });
   await restoreEvidence(context.kept, { signals, requests, checks: iceChecks });
   const lastLeft = (most: number) => iceChecks.lastLeft(most);
 

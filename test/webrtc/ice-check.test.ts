@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { IceCheck, IceRequestCount } from "../../contract/services/webrtc-ice-check.ts";
+import { resultOf } from "../../servers/core/turns/work-connection.ts";
 import { unauthenticated } from "../../servers/webrtc/ice-check/allocation-refusals.ts";
 import type { PeerEvidence, SeenRelay, SentSignal } from "../../servers/webrtc/ice-check/ice-side.ts";
 import { judgeConnection } from "../../servers/webrtc/ice-check/judge-connection.ts";
@@ -68,10 +69,12 @@ function check(ada: Side, bob: Side, now = late, addresses = { port: 3478, tlsPo
     relays: [],
     ...rest,
   });
-  return judgeConnection(
-    [evidence("a", signal("offer", 0, bare(offer)), ada), evidence("b", signal("answer", 100, answer), bob)],
-    addresses,
-    now,
+  return resultOf(
+    judgeConnection(
+      [evidence("a", signal("offer", 0, bare(offer)), ada), evidence("b", signal("answer", 100, answer), bob)],
+      addresses,
+      now,
+    ),
   );
 }
 
@@ -88,6 +91,16 @@ it("[WEBRTC-410] only host candidates of different networks: the client is to be
   expect(words(result, "a")).toBe(
     "Ada: only host candidates of different networks and no relay offered. Give the client the ICE servers of the welcome. If it has them: UDP to 3478 never arrived, try TCP (turn:…:3478?transport=tcp, or turns:…:5349).",
   );
+});
+
+it("[WEBRTC-541] the signals of two peers are read in steps, one each", () => {
+  const side = (peer: string, type: "offer" | "answer"): PeerEvidence => ({
+    ...{ peer, name: peer, address: "10.0.0.9", isHere: true, requests: [], relays: [] },
+    signals: Array.from({ length: 50 }, (_, index) => signal(type, index, type === "offer" ? offer : answer)),
+  });
+  const steps = judgeConnection([side("a", "offer"), side("b", "answer")], { port: 3478, tlsPort: undefined }, late);
+  for (let count = 0; count < 100; count++) expect(steps.next().done).toBe(false);
+  expect(steps.next().done).toBe(true);
 });
 
 it("[WEBRTC-411] reflexive but no relay: the code that refused the allocation is named, wrong credentials first", () => {

@@ -1,6 +1,8 @@
 import type { Handlers } from "../../../contract/operation.ts";
 import type { IceCheck } from "../../../contract/services/webrtc-ice-check.ts";
 import type { webrtcSignalActions } from "../../../contract/services/webrtc-signals.ts";
+import type { WorkConnection } from "../../core/turns/work-connection.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { Hub } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
 import type { PeerEvidence, SeenRelay } from "./ice-side.ts";
@@ -14,6 +16,7 @@ export interface IceChecksOptions {
   readonly signals: SignalHistory;
   readonly requests: RequestHistory;
   readonly addresses: IceAddresses;
+  readonly turns: WorkTurns;
 }
 
 /** Where a peer was: of one that has left, what its signals need to be understood. */
@@ -30,10 +33,12 @@ const mostKnown = 5_000;
 /** Explains connections from the signals of the peers, and their requests of STUN and TURN. */
 export class IceChecks {
   readonly #options: IceChecksOptions;
+  readonly #work: WorkConnection;
   readonly #left = new Map<string, KnownPeer>();
 
   constructor(options: IceChecksOptions) {
     this.#options = options;
+    this.#work = options.turns.background("");
   }
 
   noteLeft(peer: Peer): void {
@@ -58,10 +63,11 @@ export class IceChecks {
       .map(([id, { name }]) => ({ id, name }));
   }
 
-  check(one: string, other: string): IceCheck | undefined {
+  async check(one: string, other: string): Promise<IceCheck | undefined> {
     const relays = this.#options.requests.relays();
     const [first, second] = [this.#evidence(one, other, relays), this.#evidence(other, one, relays)];
-    return first && second && judgeConnection([first, second], this.#options.addresses, Date.now());
+    if (!first || !second) return undefined;
+    return await this.#work.run(judgeConnection([first, second], this.#options.addresses, Date.now()));
   }
 
   #evidence(id: string, other: string, relays: readonly SeenRelay[]): PeerEvidence | undefined {
@@ -85,7 +91,7 @@ export class IceChecks {
     "signals.list": ({ room, peers, withoutSample, limit }) =>
       this.#options.signals.list({ limit, withoutSample, ...(room !== undefined && { room }), ...(peers !== undefined && { peers }) }),
     "signals.related": ({ row }) => this.#options.signals.related(row),
-    "ice.check": ({ peers: [one, other] }) => this.check(one, other) ?? null,
+    "ice.check": async ({ peers: [one, other] }) => (await this.check(one, other)) ?? null,
   };
 }
 

@@ -78,8 +78,8 @@ export interface IceSide extends Omit<PeerEvidence, "signals" | "relays"> {
   readonly lastAt: number;
 }
 
-/** Candidates belong to the credentials of a description: a restart of ICE (RFC 8839 §5.4) begins anew. */
-export function readSide({ signals, relays: all, ...evidence }: PeerEvidence): IceSide {
+/** Candidates belong to the credentials of a description: a restart of ICE (RFC 8839 §5.4) begins anew. A step for each signal: they may have megabytes. */
+export function* readSide({ signals, relays: all, ...evidence }: PeerEvidence): Generator<void, IceSide> {
   const descriptions: SeenDescription[] = [];
   let candidates: IceCandidate[] = [];
   let ufrag: string | undefined;
@@ -88,6 +88,7 @@ export function readSide({ signals, relays: all, ...evidence }: PeerEvidence): I
   let whyLost = "";
   let isGathered = false;
   for (const { at, type, text, mid, lost } of signals) {
+    yield;
     if (type === "offer" || type === "answer") {
       const sdp = readDescription(text);
       descriptions.push({ type, at, lost, sdp });

@@ -14,10 +14,14 @@ export interface IceAddresses {
   readonly tlsPort: number | undefined;
 }
 
-/** Explains the connection of two peers from what the service saw of them until `now`, in milliseconds since the epoch. */
-export function judgeConnection(evidence: readonly [PeerEvidence, PeerEvidence], addresses: IceAddresses, now: number): IceCheck {
-  const one = readSide(evidence[0]);
-  const other = readSide(evidence[1]);
+/** Explains the connection of two peers from what the service saw of them until `now`, in milliseconds since the epoch. In steps. */
+export function* judgeConnection(
+  evidence: readonly [PeerEvidence, PeerEvidence],
+  addresses: IceAddresses,
+  now: number,
+): Generator<void, IceCheck> {
+  const one = yield* readSide(evidence[0]);
+  const other = yield* readSide(evidence[1]);
   const judge = new Judge(one, other, addresses, now);
   const verdict = judge.verdict();
   return { verdict, findings: judge.findings, sides: [factsOfSide(one), factsOfSide(other)] };
