@@ -237,7 +237,7 @@ it("[GRPC-124] messages above the limit are RESOURCE_EXHAUSTED, also once decomp
   expect(await connect({}, long)).toEqual([429, "resource_exhausted"]);
   expect(await connect({ "content-encoding": "gzip" }, gzipSync(long))).toEqual([429, "resource_exhausted"]);
   expect(await connect({ "content-encoding": "deflate" }, deflateSync('{"message":"a"}'))).toEqual([200, undefined]);
-  expect(await connect({ "content-encoding": "gzip" }, "no gzip")).toEqual([500, "internal"]);
+  expect(await connect({ "content-encoding": "gzip" }, "no gzip")).toEqual([400, "invalid_argument"]);
   expect(await connect({ "content-encoding": "br" }, "x")).toEqual([501, "unimplemented"]);
 
   const web = async (headers: Record<string, string>, request: Buffer) => {
