@@ -32,7 +32,7 @@ async function filled() {
 
 const ids = (rows: readonly { readonly id: number }[]) => rows.map(({ id }) => id);
 
-it("[EV-200] a page of a device is read in steps of a few thousand entries, with every filter, offset and cursor", async () => {
+it("[EV-199] a page of a device is read in steps of a few thousand entries, with every filter, offset and cursor", async () => {
   const store = await filled();
   const descending = Array.from({ length: events }, (_, index) => events - index).filter((id) => !isOther(id));
   const steps = Math.floor(descending.length / deviceEntries);
@@ -62,7 +62,7 @@ it("[EV-200] a page of a device is read in steps of a few thousand entries, with
   expect(await read("accepted", { limit: 4, offset: edge })).toEqual({ ids: descending.slice(edge, edge + 4), turns: 1 });
 });
 
-it("[EV-200] a scan and a count of a device visit a few thousand entries, and a deep page in the order of time a few thousand in a step", async () => {
+it("[EV-199] a scan and a count of a device visit a few thousand entries, and a deep page in the order of time a few thousand in a step", async () => {
   const store = await filled();
   for (const direction of ["ascending", "descending"] as const) {
     for (const filter of [

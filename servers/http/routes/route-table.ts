@@ -49,7 +49,7 @@ export function routeTable(config: HttpConfig, hub: SseHub): readonly Route[] {
 
 /** The parts of the routes' paths that hold a password or a cookie's value, also in spellings that are no route, such as behind a base URL that ends with a slash. */
 const secretPath =
-  /^((?:[a-z][\w+.-]*:\/\/[^/?#]*)?[/.]*\/(?:(?:hidden-)?basic-auth\/+[^/?]*|digest-auth\/+[^/?]*\/+[^/?]*|cookies\/+set\/+[^/?]*)\/+)[^?]+/i;
+  /^((?:[a-z][\w+.-]*:\/\/[^/?#]*)?\/[/.]*(?:(?:hidden-)?basic-auth\/+[^/?]*|digest-auth\/+[^/?]*\/+[^/?]*|cookies\/+set\/+[^/?]*)\/)[^?]+/i;
 const cookieQuery = /^[^?]*\/cookies\/set\/*\?/i;
 
 /** A request target for the log, with secrets redacted. */

@@ -40,7 +40,7 @@ const packetSeparator = "\x1e";
 /** Each costs some microseconds. */
 const mostPackets = 1_000;
 /** The types of Engine.IO and Socket.IO, attachments, namespace and number of the acknowledgement: what precedes the JSON of a packet. */
-const packetHead = /^(?:\d+-?(?:\/[^,?%=[{"]*,)?\d*)?(?=[[{])/;
+const packetHead = /^(?:\d+(?:-\d*)?(?:\/[^,?%=[{"]*,\d*)?)?(?=[[{])/;
 /** Also of packets that are broken: no page and no session description begins like this. */
 const isPackets = (trimmed: string) => trimmed.includes(packetSeparator) || packetHead.test(trimmed) || packetLike.test(trimmed);
 const packetLike = /^(?:\d[\s\S]*?|[^\s<=&]*)[[{]\s*["\\]/;
