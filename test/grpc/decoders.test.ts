@@ -31,7 +31,7 @@ it("[GRPC-139] messages are found in a body however it is cut, and bytes that ar
   for (let round = 0; round < 2_000; round++) {
     const messages = Array.from({ length: random.below(6) }, () => bytesOf(random, 300));
     const bytes = Buffer.concat(messages.map(frameOf));
-    const body = new FramedBody({ largestMessage: 300, malformed: "INTERNAL" });
+    const body = new FramedBody({ largestMessage: 300 });
     const found: Buffer[] = [];
     for (let at = 0; at < bytes.length; ) {
       const end = at + 1 + random.below(200);
@@ -41,7 +41,7 @@ it("[GRPC-139] messages are found in a body however it is cut, and bytes that ar
     }
     body.end();
     expect(found).toEqual(messages);
-    const broken = new FramedBody({ largestMessage: 300, malformed: "INTERNAL" });
+    const broken = new FramedBody({ largestMessage: 300 });
     try {
       broken.push(bytesOf(random, 50));
       while (broken.next());

@@ -27,7 +27,7 @@ function openStreams(connections: number, streams: number) {
     const connection = of.admit(socket);
     if (!connection) throw new Error("no connection");
     of.speaksHttp2(socket, connection, (stream, head) => {
-      const call = new Http2Call(stream, head, connection, { largestMessage: 1, malformed: "INTERNAL", metadataBytes: 10_000 });
+      const call = new Http2Call(stream, head, connection, { largestMessage: 1, metadataBytes: 10_000 });
       call.start({
         onOver({ aborted }: { readonly aborted: string | undefined }) {
           pass();

@@ -21,7 +21,7 @@ import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
 import { itemsOfShare, itemsOfTurn, workTime } from "../support/work-time.ts";
 
-const limits = { largestMessage: 100_000, malformed: "INTERNAL", metadataBytes: 1_000 } as const;
+const limits = { largestMessage: 100_000, metadataBytes: 1_000 } as const;
 /** What a connection is for the reader of a call. */
 const connectionOf = (work: WorkConnection, add: (bytes: number) => void = () => {}) =>
   ({ work, shares: { memory: { add } }, calls: 0 }) as unknown as GrpcConnection;

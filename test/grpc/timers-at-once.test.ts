@@ -49,7 +49,7 @@ function openWebCall({ work, onDone }: OpenedCall): void {
   new FramedCall(grpcWebProtocol("proto", false), {
     exchange: { read() {}, resume() {} },
     head: { connection: { work, shares }, requestEncoding: "identity" },
-    body: new FramedBody({ largestMessage: 100, malformed: "INTERNAL" }),
+    body: new FramedBody({ largestMessage: 100 }),
     largestMessage: 100,
     requestMs: 20,
   } as never).start(events);

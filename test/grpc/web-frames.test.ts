@@ -8,7 +8,7 @@ import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 import { startGrpc } from "./harness.ts";
 import { framesOf, fromText, post } from "./web-clients.ts";
 
-const limits = { largestMessage: 5_000, malformed: "INTERNAL" } as const;
+const limits = { largestMessage: 5_000 } as const;
 const seeds = Array.from({ length: 300 }, (_, index) => index + 1);
 
 function pieces(bytes: Buffer, random: SeededRandom): Buffer[] {

@@ -1,7 +1,6 @@
-import type { GrpcStatusName } from "../../../contract/traffic/grpc.ts";
 import { ByteQueue } from "../../core/net/byte-queue.ts";
 import { prefixBytes } from "./message-type.ts";
-import { StatusError } from "./status.ts";
+import { StatusError, UnreadableRequest } from "./status.ts";
 
 /** A message as it is in the body of a request. */
 export interface WireMessage {
@@ -11,8 +10,6 @@ export interface WireMessage {
 
 export interface BodyLimits {
   readonly largestMessage: number;
-  /** The status of bytes that are not a message, which depends on the protocol. */
-  readonly malformed: GrpcStatusName;
 }
 
 /** Finds the messages in a request's body. The methods throw a `StatusError` for bytes that are not a message. */
@@ -74,8 +71,8 @@ export class FramedBody implements BodyReader {
   next(): WireMessage | undefined {
     if (this.#queue.length < prefixBytes) return undefined;
     const flags = this.#queue.at(0);
-    const { largestMessage, malformed } = this.#limits;
-    if (flags > compressedFlag) throw new StatusError(malformed, `a message begins with the flags ${flags}; only 0 and 1 are allowed`);
+    const { largestMessage } = this.#limits;
+    if (flags > compressedFlag) throw new UnreadableRequest(`a message begins with the flags ${flags}; only 0 and 1 are allowed`);
     const length = this.#queue.uint32At(1);
     if (length > largestMessage) throw tooLong(length, largestMessage);
     if (this.#queue.length < prefixBytes + length) return undefined;
@@ -84,6 +81,6 @@ export class FramedBody implements BodyReader {
   }
 
   end(): void {
-    if (this.#queue.length > 0) throw new StatusError(this.#limits.malformed, "the request ends within a message");
+    if (this.#queue.length > 0) throw new UnreadableRequest("the request ends within a message");
   }
 }

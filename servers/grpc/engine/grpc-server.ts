@@ -34,7 +34,6 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
   const calls = new ListenerCalls(options);
   const callLimits: Http2CallLimits = {
     largestMessage: options.largestMessage,
-    malformed: "INTERNAL",
     metadataBytes: options.metadataBytes,
   };
   let draining = false;

@@ -1,7 +1,6 @@
-import type { GrpcStatusName } from "../../../contract/traffic/grpc.ts";
 import { ByteQueue } from "../../core/net/byte-queue.ts";
 import { type BodyLimits, type BodyReader, FramedBody, tooLong, type WireMessage } from "../engine/framed-body.ts";
-import { StatusError } from "../engine/status.ts";
+import { UnreadableRequest } from "../engine/status.ts";
 
 /** Characters that are decoded at once. */
 const charactersAtOnce = 4 << 10;
@@ -13,13 +12,7 @@ const base64Values = Int8Array.from({ length: 256 }, (_, code) =>
 
 /** The body of gRPC-Web's text form: the same in base64, with padding anywhere. */
 export class TextBody extends FramedBody {
-  readonly #malformed: GrpcStatusName;
   readonly #text = new ByteQueue();
-
-  constructor(limits: BodyLimits) {
-    super(limits);
-    this.#malformed = limits.malformed;
-  }
 
   override get length(): number {
     return this.#text.length + super.length;
@@ -65,7 +58,7 @@ export class TextBody extends FramedBody {
       const b = base64Values[text[at + 1] as number] as number;
       const c = count > 1 ? (base64Values[third] as number) : 0;
       const d = count > 2 ? (base64Values[fourth] as number) : 0;
-      if ((a | b | c | d) < 0) throw new StatusError(this.#malformed, "the request is not base64");
+      if ((a | b | c | d) < 0) throw new UnreadableRequest("the request is not base64");
       bytes[length] = (a << 2) | (b >> 4);
       bytes[length + 1] = (b << 4) | (c >> 2);
       bytes[length + 2] = (c << 6) | d;
@@ -76,7 +69,7 @@ export class TextBody extends FramedBody {
 
   override end(): void {
     if (this.#text.length > 0) {
-      throw new StatusError(this.#malformed, "the request is not base64: its length is not a multiple of four");
+      throw new UnreadableRequest("the request is not base64: its length is not a multiple of four");
     }
     super.end();
   }
@@ -90,7 +83,7 @@ export class BareBody implements BodyReader {
   #hasEnded = false;
   #wasTaken = false;
 
-  constructor(limits: Pick<BodyLimits, "largestMessage">, isCompressed: boolean) {
+  constructor(limits: BodyLimits, isCompressed: boolean) {
     this.#limit = limits.largestMessage;
     this.#isCompressed = isCompressed;
   }

@@ -106,7 +106,6 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
   const field = (name: string): string => exchange.field(name) ?? "";
   const { codec } = form;
   if (form.kind === "grpc-web") {
-    const limits = { largestMessage: maker.largestMessage, malformed: "INTERNAL" } as const;
     const timeout = field("grpc-timeout");
     const timeoutMs = grpcTimeoutMs(timeout);
     const head = makeHead({
@@ -120,7 +119,7 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
     });
     const accept = field("accept");
     const isText = accept.includes("application/grpc-web") ? accept.includes("application/grpc-web-text") : form.isText;
-    const body = form.isText ? new TextBody(limits) : new FramedBody(limits);
+    const body = form.isText ? new TextBody(maker) : new FramedBody(maker);
     return new FramedCall(grpcWebProtocol(codec, isText), optionsOf(exchange, maker, head, body, method));
   }
   const version = field("connect-protocol-version");
@@ -139,7 +138,7 @@ function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, meth
     requestEncoding: field(`${prefix}content-encoding`),
   });
   if (isStream) {
-    const body = new FramedBody({ largestMessage: maker.largestMessage, malformed: "INVALID_ARGUMENT" });
+    const body = new FramedBody(maker);
     return new FramedCall(connectStreamProtocol(codec, maker.errors), optionsOf(exchange, maker, head, body, method));
   }
   const body = new BareBody(maker, head.requestEncoding !== "identity");
