@@ -22,11 +22,9 @@ export interface AnsweredRequest {
   readonly allocation: number | undefined;
 }
 
-const refusedByFault = "allocations are refused on request";
-const rejectedByFault = "credentials are rejected on request";
 /** Why a request was refused for a fault on demand alone. */
-export const faultReasons = { refused: refusedByFault, rejected: rejectedByFault } as const;
-export const isFaultReason = (why: string | undefined): boolean => why === refusedByFault || why === rejectedByFault;
+export const faultReasons = { refused: "allocations are refused on request", rejected: "credentials are rejected on request" } as const;
+export const isFaultReason = (why: string | undefined): boolean => why === faultReasons.refused || why === faultReasons.rejected;
 
 /** A request and how it was answered; a repeated one that gets the same answer is not named again. */
 export interface TurnRequestEvent extends AnsweredRequest {
