@@ -1,3 +1,5 @@
+import type { IceFindingCode } from "../../../contract/services/webrtc-ice-check.ts";
+
 /** A first request without credentials gets 401, which is no error (RFC 8489 §9.2.1). Its count stands apart. */
 export const unauthenticated = 1_401;
 export const staleNonce = 438;
@@ -15,6 +17,8 @@ export const allocateWords: Readonly<Record<number, string>> = {
   500: "a fault of the server",
   508: "no port or no place is free",
 };
+/** The findings of those that have one of their own. */
+export const allocateFindings: Readonly<Record<number, IceFindingCode>> = { 401: "wrong-credentials", 486: "over-quota" };
 /** What to do about them. */
 export const allocateAdvice: Readonly<Record<number, string>> = {
   401: "Use user name and credential of the newest welcome unchanged: they end after a time.",

@@ -1,6 +1,6 @@
 import { type MediaSection, type SessionDescription, transportOf } from "../../../contract/services/webrtc-description.ts";
 import type { IceCheck, IceFinding, IceFindingCode, IceVerdict } from "../../../contract/services/webrtc-ice-check.ts";
-import { allocateAdvice, allocateWords, staleNonce, unauthenticated } from "./allocation-refusals.ts";
+import { allocateAdvice, allocateFindings, allocateWords, staleNonce, unauthenticated } from "./allocation-refusals.ts";
 import { type Paths, pathsBetween } from "./candidate-paths.ts";
 import { factsOfSide, type IceSide, type PeerEvidence, readSide, type SeenDescription } from "./ice-side.ts";
 import { type FindingParts, patienceMs, RelayJudge } from "./judge-relays.ts";
@@ -290,13 +290,7 @@ class Judge {
     const worst = refused.sort((a, b) => b.lastAt - a.lastAt)[0];
     if (!worst || side.relays.some(({ closed }) => closed === undefined)) return false;
     const { code, transport, isFault = false } = worst;
-    const finding = isFault
-      ? "allocation-refused"
-      : code === 401
-        ? "wrong-credentials"
-        : code === 486
-          ? "over-quota"
-          : "allocation-refused";
+    const finding = (!isFault && allocateFindings[code]) || "allocation-refused";
     const meaning = isFault ? "by a fault on demand" : (allocateWords[code] ?? "see the request");
     this.#add(finding, {
       tone: "bad",
