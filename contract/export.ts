@@ -20,7 +20,11 @@ export interface ExportPart {
 export const exportAction = <Shape extends z.ZodRawShape>(shape: Shape) =>
   operation<ExportPart>()(z.strictObject({ ...shape, after: z.string().max(100).optional() }));
 
-const exportSource = z.discriminatedUnion("kind", [
+/** HAR 1.2 of the HTTP exchanges among the rows, or one JSON object a line with each row and its detail. */
+const trafficFormats = ["har", "jsonl"] as const;
+export type TrafficFormat = (typeof trafficFormats)[number];
+
+export const exportSource = z.discriminatedUnion("kind", [
   /** One of a service's `exportAction`s. */
   z.strictObject({
     kind: z.literal("action"),
@@ -40,8 +44,7 @@ const exportSource = z.discriminatedUnion("kind", [
     kind: z.literal("traffic"),
     ids: z.array(z.enum(serviceIds)).min(1).max(serviceIds.length),
     ...rowFilterFields,
-    /** HAR 1.2 of the HTTP exchanges among them, or one JSON object a line with the row and its detail. */
-    format: z.enum(["har", "jsonl"]),
+    format: z.enum(trafficFormats),
     /** Without it the values of header fields with credentials are masked. */
     credentials: z.boolean().default(false),
   }),

@@ -17,12 +17,13 @@ export function parseDesktopCommandLine(argv: readonly string[], isPackaged: boo
     commandLine.shell === "browser" ||
     commandLine.shell === "headless" ||
     commandLine.json ||
+    commandLine.record !== undefined ||
     commandLine.dashboardPort !== undefined ||
     commandLine.dashboardConnections !== undefined
   ) {
     throw new ServiceError(
       "USAGE",
-      "The desktop window serves no dashboard at a URL",
+      "The desktop window serves no dashboard at a URL, and writes traffic where its user exports it",
       "Use npm start -- --browser or --headless for that.",
     );
   }

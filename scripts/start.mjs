@@ -12,7 +12,7 @@ await buildWhatChanged();
 // What these ask for, a window does not give; the program says itself what is wrong with its arguments.
 const has = (...names) => args.some((argument) => names.includes(argument.split("=")[0]));
 const asksForOther = has("--headless", "--browser", "--json", "--help", "--version");
-const asksForUrl = ["--dashboard-port", "--dashboard-connections"].find((name) => has(name));
+const withoutWindow = ["--dashboard-port", "--dashboard-connections", "--record"].find((name) => has(name));
 if (!asksForOther) {
   const { problemWithArguments } = createRequire(import.meta.url)("../dist/servers/check-arguments.cjs");
   // Chromium's own switch is the runtime's business.
@@ -21,7 +21,7 @@ if (!asksForOther) {
     console.error(problem);
     process.exit(2);
   }
-  if (asksForUrl) console.error(`No desktop window: ${asksForUrl} asks for a URL.`);
+  if (withoutWindow) console.error(`No desktop window: ${withoutWindow} is for a run without one.`);
   else {
     const { openDesktop } = await import("./desktop.mjs");
     const reason = await openDesktop(args);

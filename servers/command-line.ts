@@ -17,6 +17,8 @@ export interface CommandLine {
   readonly dashboardPort: number | undefined;
   /** Connections to the dashboard that have shown no token. Undefined: 256. */
   readonly dashboardConnections: number | undefined;
+  /** Where the recorded traffic is written at the end. */
+  readonly record: string | undefined;
   readonly json: boolean;
   readonly help: boolean;
   readonly version: boolean;
@@ -40,6 +42,11 @@ const programFlags = {
     type: "string",
     argument: "N",
     help: "Most connections to the dashboard's port without its token (256), at a URL instead of in a window",
+  },
+  record: {
+    type: "string",
+    argument: "DIR",
+    help: "Write each service's recorded traffic there at the end, as JSON Lines and HAR; without a window",
   },
   json: { type: "boolean", help: "One JSON object a line on stdout; all else on stderr" },
   help: { type: "boolean", help: "Show this text" },
@@ -84,13 +91,13 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
 
   const shells = (["desktop", "browser", "headless"] as const).filter((name) => values[name] === true);
   if (shells.length > 1) throw usage(`--${shells.join(" and --")} exclude each other`);
-  const notDesktop = (["json", "dashboard-port", "dashboard-connections"] as const).find((name) => values[name] !== undefined);
+  const notDesktop = (["json", "dashboard-port", "dashboard-connections", "record"] as const).find((name) => values[name] !== undefined);
   if (shells[0] === "desktop" && notDesktop) throw usage(`--desktop and --${notDesktop} exclude each other`);
   const only = text("only");
   if (only !== undefined && values["start-all"]) throw usage("--only and --start-all exclude each other");
 
   // As of a variable that is not set: the folder would be the one that Backlot was started in.
-  if (text("data-dir") === "") throw usage("--data-dir names no folder");
+  for (const name of ["data-dir", "record"]) if (text(name) === "") throw usage(`--${name} names no folder`);
 
   const flags: Partial<Record<ServiceId, Record<string, string>>> = {};
   for (const { service, field, flag } of serviceFlags) {
@@ -111,6 +118,7 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
     dataDir: text("data-dir"),
     dashboardPort: parseCount("dashboard-port", 0, 65_535),
     dashboardConnections: parseCount("dashboard-connections", 1, 100_000),
+    record: text("record"),
     json: values.json === true,
     help: values.help === true,
     version: values.version === true,
@@ -173,7 +181,10 @@ export function helpText(services: readonly Service[]): string {
     "",
     "Exit codes without a window:",
     row("0", "Ended by SIGINT or SIGTERM (npm itself ends with the code of the signal that it gets)"),
-    row("1", "A service named by --only could not start (headless), or one of --start-all is failed at the end"),
+    row(
+      "1",
+      "A service named by --only could not start (headless), or one of --start-all is failed at the end, or --record cannot be written",
+    ),
     row("2", "Wrong arguments"),
     '  With --json the last line of a run that ends with another code than 0 is {"type":"failed",…}.',
   );

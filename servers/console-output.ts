@@ -6,6 +6,8 @@ import { countText } from "./core/service/quantity.ts";
 export interface ConsoleOutput {
   /** Every service asked for runs, or is one of `failed`. */
   ready(dashboard: string, failed: readonly FailedService[]): void;
+  /** A file of recorded traffic is complete. */
+  recorded(file: RecordedFile): void;
   /** The last line of a run that ends with an exit code other than 0. */
   failed(failure: ShownFailure, services?: readonly ServiceId[]): void;
   /** Each service's changes of state, once each. */
@@ -20,6 +22,16 @@ export type ShownFailure = Pick<Failure, "code" | "message" | "hint">;
 export interface FailedService {
   readonly id: ServiceId;
   readonly failure: ShownFailure;
+}
+
+export interface RecordedFile {
+  readonly service: ServiceId;
+  readonly file: string;
+  /** Rows in it. */
+  readonly items: number;
+  readonly bytes: number;
+  /** Rows that are not kept any more, or never were, since the bounds of what is kept were reached. */
+  readonly leftOut: number;
 }
 
 interface Writable {
@@ -88,6 +100,11 @@ export function createConsoleOutput(options: { json: boolean; stdout: Writable; 
       if (json) print({ type: "ready", dashboard, ...(failed.length > 0 && { failed: failed.map(({ id }) => id) }) });
       for (const { id, failure } of failed) people.write(`Failed: ${id}: ${failure.message}\n`);
       people.write(`Dashboard: ${dashboard}\n`);
+    },
+    recorded({ service, file, items, bytes, leftOut }) {
+      if (json) print({ type: "recorded", service, file, items, bytes, ...(leftOut > 0 && { leftOut }) });
+      const older = leftOut > 0 ? `; ${countText(leftOut)} more were recorded and not kept` : "";
+      people.write(`Recorded: ${file} (${countText(items)} rows${older})\n`);
     },
     failed(failure, services) {
       if (json) print({ type: "failed", ...(services && { services }), failure: shownFailure(failure) });

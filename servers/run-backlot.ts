@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { ServiceId } from "../contract/service.ts";
 import type { CommandLine } from "./command-line.ts";
 import type { ConsoleOutput, FailedService } from "./console-output.ts";
@@ -6,6 +7,7 @@ import { ServiceError, toFailure } from "./core/service/service-error.ts";
 import { createRun, dataDirOf, type RunParts } from "./create-run.ts";
 import { checkDashboard } from "./dashboard-files.ts";
 import { openDashboardSecret } from "./dashboard-secret.ts";
+import { checkRecordFolder, recordTraffic } from "./record-traffic.ts";
 import { holderText, nextFreePort, portHolder } from "./supervisor/port-doctor.ts";
 import type { Supervisor } from "./supervisor/supervisor.ts";
 
@@ -23,11 +25,13 @@ export interface BacklotOptions extends Omit<RunParts, "shell"> {
 /**
  * Backlot without a window of its own, until `signal`: starts what was asked for, serves the dashboard, says so.
  * Resolves with the exit code: 0 after the signal, 1 when a service named by `--only` cannot start, and after the signal
- * when a service that was asked for is failed.
+ * when a service that was asked for is failed or traffic could not be written.
  */
 export async function runBacklot(options: BacklotOptions): Promise<number> {
   const { commandLine, output } = options;
   await checkDashboard(options.dashboardDir);
+  const folder = commandLine.record === undefined ? undefined : path.resolve(commandLine.record);
+  if (folder !== undefined) await checkRecordFolder(folder);
   const supervisor = await createRun({ ...options, shell: "browser" });
   let server: ControlServer | undefined;
   let failed: readonly FailedService[];
@@ -40,14 +44,14 @@ export async function runBacklot(options: BacklotOptions): Promise<number> {
     await supervisor.close();
     await server?.close();
   }
-  const [first] = failed;
-  if (!first) return 0;
+  const unwritten =
+    folder === undefined ? undefined : await recordTraffic(supervisor, folder, askedOf(supervisor, commandLine), output.recorded);
   // For a person who ends it, a service that failed is nothing new.
-  if (commandLine.shell !== "headless") return 0;
-  output.failed(
-    first.failure,
-    failed.map(({ id }) => id),
-  );
+  const counted = commandLine.shell === "headless" ? failed : [];
+  const failure = counted[0]?.failure ?? unwritten;
+  if (!failure) return 0;
+  if (unwritten && failure !== unwritten) output.say(`${unwritten.code}: ${unwritten.message}`);
+  output.failed(failure, counted.length > 0 ? counted.map(({ id }) => id) : undefined);
   return 1;
 }
 
@@ -62,8 +66,7 @@ async function runServices(
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
   const named = commandLine.only && commandLine.shell === "headless";
-  const asked =
-    commandLine.start.length > 0 ? commandLine.start : supervisor.settings.startAtLaunch.filter((id) => isBuilt(supervisor, id));
+  const asked = askedOf(supervisor, commandLine);
   const failedNow = () =>
     supervisor
       .views()
@@ -91,6 +94,9 @@ async function runServices(
   await Promise.race([ended, gaveUp]);
   return failedNow();
 }
+
+const askedOf = (supervisor: Supervisor, { start }: CommandLine): readonly ServiceId[] =>
+  start.length > 0 ? start : supervisor.settings.startAtLaunch.filter((id) => isBuilt(supervisor, id));
 
 const isBuilt = (supervisor: Supervisor, id: ServiceId) => supervisor.views().some((view) => view.id === id && view.built);
 

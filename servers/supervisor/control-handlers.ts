@@ -47,6 +47,7 @@ export interface ControlParts {
 
 export interface ControlHandlers {
   readonly call: CallHandler;
+  readonly readExport: (source: ExportSource) => PartReader;
   /** Throws SERVICE_NOT_BUILT. */
   find(id: ServiceId): SupervisedService;
 }
@@ -72,7 +73,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     return profiles;
   };
 
-  function partReader(source: ExportSource): PartReader {
+  function readExport(source: ExportSource): PartReader {
     switch (source.kind) {
       case "action": {
         const service = find(source.id);
@@ -165,7 +166,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     "traffic.clear": ({ id }) => ({ cleared: find(id).traffic.clear() }),
     "traffic.restore": ({ id }) => ({ restored: find(id).traffic.restore() }),
     "log.read": (query, caller) => parts.turns.run(caller, parts.logs.read(query)),
-    "export.start": ({ source, ...request }) => parts.exports.start(request, partReader(source)),
+    "export.start": ({ source, ...request }) => parts.exports.start(request, readExport(source)),
     "export.cancel"({ id }) {
       parts.exports.cancel(id);
       return null;
@@ -182,6 +183,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
 
   return {
     find,
+    readExport,
     async call(name, params, caller) {
       if (!isCall(name)) {
         throw new ServiceError("CALL_UNKNOWN", `There is no call "${name}"`, "Reload the dashboard: it may be of another version.");

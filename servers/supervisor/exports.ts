@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { type ExportStarted, type ExportView, exportPath } from "../../contract/export.ts";
 import { ServiceError, toFailure } from "../core/service/service-error.ts";
+import { saveExport } from "./export-file.ts";
 import { type PartReader, pumpParts, TakerFailed } from "./export-pump.ts";
 
 /** The export of a download link. */
@@ -64,23 +63,22 @@ export function createExports({ publish, chooseFile, linkHoldsMs = 60_000 }: Exp
     }
   }
 
-  function pump(entry: Entry, to: Writable): Promise<void> {
-    change(entry, { state: "running" });
-    return pumpParts({
+  function pumpOf(entry: Entry): Omit<Parameters<typeof pumpParts>[0], "to"> {
+    return {
       read: entry.read,
-      to,
       signal: entry.controller.signal,
       onPart(part, bytes) {
         const { view } = entry;
         const total = part.total ?? view.total;
         change(entry, { items: view.items + part.items, bytes: view.bytes + bytes, ...(total !== undefined && { total }) });
       },
-    });
+    };
   }
 
-  async function sendTo(entry: Entry, to: Writable): Promise<void> {
+  async function run(entry: Entry, write: () => Promise<void>): Promise<void> {
     try {
-      await pump(entry, to);
+      change(entry, { state: "running" });
+      await write();
       end(entry, "done");
     } catch (error) {
       // A browser cancels a download by closing the connection.
@@ -89,21 +87,11 @@ export function createExports({ publish, chooseFile, linkHoldsMs = 60_000 }: Exp
     }
   }
 
-  /** The file gets its name when it is complete; a cancelled or failed export leaves no file. */
-  async function save(entry: Entry, file: string): Promise<void> {
-    const unfinished = `${file}.${randomBytes(4).toString("hex")}.part`;
+  const sendTo = (entry: Entry, to: Writable): Promise<void> => run(entry, () => pumpParts({ ...pumpOf(entry), to }));
+
+  function save(entry: Entry, file: string): Promise<void> {
     change(entry, { file });
-    try {
-      await pump(entry, createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true }));
-      await rename(unfinished, file).catch((cause: Error) => {
-        throw new TakerFailed(cause.message, { cause });
-      });
-      end(entry, "done");
-    } catch (error) {
-      await rm(unfinished, { force: true }).catch(() => {});
-      if (entry.controller.signal.aborted) end(entry, "cancelled");
-      else fail(entry, error instanceof TakerFailed ? unwritable(file, error) : error);
-    }
+    return run(entry, () => saveExport(file, pumpOf(entry)));
   }
 
   async function choose(entry: Entry, ask: NonNullable<typeof chooseFile>): Promise<void> {
@@ -172,11 +160,6 @@ export function createExports({ publish, chooseFile, linkHoldsMs = 60_000 }: Exp
     },
   };
 }
-
-const unwritable = (file: string, cause: Error) =>
-  new ServiceError("EXPORT_UNWRITABLE", `${file} cannot be written: ${cause.message}`, "Choose another folder, or free some space.", {
-    cause,
-  });
 
 const unfetched = (name: string) =>
   new ServiceError(

@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { AppInfo, AppSettings } from "../../contract/control.ts";
+import { exportSource, type TrafficFormat } from "../../contract/export.ts";
 import { isNotable, type LogLine, logLevels } from "../../contract/log.ts";
 import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
 import type { DownFrame, Port } from "../../contract/wire.ts";
@@ -10,6 +11,7 @@ import type { Service } from "../core/service/service.ts";
 import { createBinaryHub } from "./binary-hub.ts";
 import { createControlHandlers } from "./control-handlers.ts";
 import { serveDashboard } from "./dashboard-session.ts";
+import type { PartReader } from "./export-pump.ts";
 import { type ClaimedExport, createExports, type ExportsOptions } from "./exports.ts";
 import { createLogOrder } from "./log-order.ts";
 import { createLogStore } from "./log-store.ts";
@@ -69,8 +71,21 @@ export interface Supervisor {
   attach(port: Port<DownFrame, unknown>, reject: () => void): void;
   /** The export that a link's token leads to, once. */
   claimExport(token: string): ClaimedExport | undefined;
+  /** The kept rows of each service, also after `close`. */
+  recorded(): readonly RecordedTraffic[];
   /** Stops every service and releases everything; later calls wait for the first one. */
   close(): Promise<void>;
+}
+
+export interface RecordedTraffic {
+  readonly id: ServiceId;
+  /** Since its first start, kept or not. */
+  readonly total: number;
+  readonly kept: number;
+  /** Those that have a place for its rows. */
+  readonly formats: readonly TrafficFormat[];
+  /** As a dashboard exports them, without credentials. */
+  read(format: TrafficFormat): PartReader;
 }
 
 const processSampleIntervalMs = 2_000;
@@ -258,6 +273,13 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     log,
     attach: (port, reject) => serveDashboard({ port, hub, binary, turns: callTurns, call: handlers.call, reject }),
     claimExport: exports.claim,
+    recorded: () =>
+      [...supervised.values()].map(({ id, traffic }) => ({
+        id,
+        ...traffic.counts(),
+        formats: traffic.decoders.http ? ["jsonl", "har"] : ["jsonl"],
+        read: (format) => handlers.readExport(exportSource.parse({ kind: "traffic", ids: [id], format })),
+      })),
     close() {
       closing ??= close();
       return closing;

@@ -39,6 +39,9 @@ describe("command line", () => {
     ]);
     expect(parse("--start-all")).toMatchObject({ start: ["http", "mqtt", "events"], only: false });
     expect(failure("--desktop", "--json")).toMatchObject({ code: "USAGE", message: "--desktop and --json exclude each other" });
+    expect(parse("--headless", "--record", "out").record).toBe("out");
+    expect(failure("--desktop", "--record", "out")).toMatchObject({ code: "USAGE", message: "--desktop and --record exclude each other" });
+    expect(failure("--record=")).toMatchObject({ code: "USAGE", message: "--record names no folder" });
     expect(failure("--desktop", "--headless")).toMatchObject({ code: "USAGE", message: "--desktop and --headless exclude each other" });
     expect(failure("--only", "http", "--start-all")).toMatchObject({
       code: "USAGE",

@@ -14,6 +14,7 @@ export const builtServers = path.join(projectRoot, "dist/servers");
 /** A line that `--json` prints. */
 export type JsonLine =
   | { readonly type: "ready"; readonly dashboard: string; readonly failed?: readonly string[] }
+  | { readonly type: "recorded"; readonly service: string; readonly file: string; readonly items: number; readonly leftOut?: number }
   | {
       readonly type: "failed";
       readonly services?: readonly string[];

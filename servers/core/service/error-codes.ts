@@ -29,7 +29,7 @@ export const errorCodes = {
   RUNTIME_TOO_OLD: "This Node is too old for a part of Backlot.",
   JOB_UNKNOWN: "There is no such import or deletion, or it is in another state.",
   IMPORT_ABANDONED: "The page that sent a file to import was closed.",
-  EXPORT_UNWRITABLE: "The file chosen for an export cannot be written.",
+  EXPORT_UNWRITABLE: "The file chosen for an export, or the folder of `--record`, cannot be written.",
   EXPORT_UNFETCHED: "The browser did not fetch an export in time.",
   MEDIA_DAMAGED: "The media file contradicts itself or ends too early.",
   MEDIA_UNSUPPORTED: "The media file has to be converted before it can be streamed.",

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { ExportPart } from "../../../contract/export.ts";
+import type { ExportPart, TrafficFormat } from "../../../contract/export.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { FoundCredentials } from "../../core/credentials/found-credentials.ts";
 import type { DetailDecoder, ExportedRow } from "../../core/traffic/detail-decoder.ts";
@@ -12,7 +12,7 @@ import type { TrafficStore } from "./traffic-store.ts";
 
 interface TrafficExportOptions extends RowFilter {
   readonly stores: readonly Pick<TrafficStore, "read" | "readAfter" | "newestId" | "detail" | "parts" | "decoders">[];
-  readonly format: "har" | "jsonl";
+  readonly format: TrafficFormat;
   /** Whether header fields, query fields and bodies keep the values of credentials. */
   readonly credentials: boolean;
   /** Backlot's version. */

@@ -38,6 +38,8 @@ export interface TrafficStore {
   readAfter(query: RowRange, caller?: unknown): Promise<readonly TrafficRow[]>;
   /** Those of the rows that are kept and match. */
   match(rows: readonly number[], filter: RowFilter, caller?: unknown): Promise<readonly number[]>;
+  /** As in a page of rows. */
+  counts(): Pick<TrafficPage, "kept" | "total" | "dropped">;
   /** The newest id; 0 before the first row. */
   newestId(): number;
   detail(row: number): Promise<RowDetail | null>;
@@ -214,6 +216,10 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     return { total: all, bytes, leftOut: all - (list?.parts ?? 0), leftOutBytes: bytes - (list?.contentBytes ?? 0) };
   }
 
+  function counts() {
+    const dropped = droppedBefore + droppedNow;
+    return { kept: keptRows(), total: total + dropped, dropped };
+  }
   function newest({ before, limit }: TrafficQuery): TrafficPage {
     const rows: TrafficRow[] = [];
     const end = index.below(clearedUpTo + 1);
@@ -223,8 +229,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     return page(rows, keptRows());
   }
   function page(rows: readonly TrafficRow[], matching: number, searchedInPart = 0): TrafficPage {
-    const dropped = droppedBefore + droppedNow;
-    return { rows, matching, ...(searchedInPart > 0 && { searchedInPart }), kept: keptRows(), total: total + dropped, dropped };
+    return { rows, matching, ...(searchedInPart > 0 && { searchedInPart }), ...counts() };
   }
   async function filtered(query: TrafficQuery, caller: unknown): Promise<TrafficPage> {
     const { rows, matching, searchedInPart } = await turns.run(caller, search.find(query));
@@ -241,6 +246,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     read: async (query, caller) => (isFiltering(query) || query.sort ? filtered(query, caller) : newest(query)),
     readAfter: (query, caller) => turns.run(caller, search.findAfter(query)),
     match: (ids, filter, caller) => turns.run(caller, search.findAmong(ids, filter)),
+    counts,
     newestId: () => highestId,
     detail: async (id) => {
       if (withoutDetail.has(id)) return null;
