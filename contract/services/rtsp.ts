@@ -56,17 +56,6 @@ export interface RtspSessionView {
   readonly unsentBytes: number;
 }
 
-/** What is known of a session after its end, beside its row. */
-export interface RtspEndedSessionView {
-  /** `TrafficRow.id` */
-  readonly row: number;
-  readonly transport: string;
-  /** 0 to 1, of the whole session: of what the receiver has reported, or of what a publisher has sent. Absent without a report. */
-  readonly lossFraction?: number;
-  /** The last one; the worst track. */
-  readonly jitterMs?: number;
-}
-
 export type RtspSessionHistory = History<"bitRate" | "lossPercent" | "jitterMs">;
 export type RtspPathHistory = History<"bitRate" | "frameRate">;
 
@@ -177,8 +166,6 @@ export interface RtspViews extends SampleViews, RtspFaultViews {
   readonly paths: { readonly paths: readonly RtspPathView[]; readonly more: number };
   /** The newest ones. */
   readonly sessions: { readonly sessions: readonly RtspSessionView[]; readonly more: number };
-  /** The last ones, the newest last. */
-  readonly ended: { readonly sessions: readonly RtspEndedSessionView[] };
   /** In the order in which they came. */
   readonly files: { readonly files: readonly RtspFileView[] };
 }

@@ -68,6 +68,6 @@ const isHttp = ({ kind }: Pick<TrafficRow, "kind">) => kind === "http" || kind =
 
 /** Whether the texts of a row, as lists show them, contain a needle; adjacent fields are joined by a space. */
 export const hasText = (row: Omit<TrafficRow, "service">, needle: string): boolean =>
-  `${row.verb} ${row.target}\n${row.outcome}\n${isHttp(row) ? statusWord(row) : ""}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.reason ?? ""}\n${row.preview}`
+  `${row.verb} ${row.target}\n${row.outcome}\n${isHttp(row) ? statusWord(row) : ""}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.peerName ?? ""} ${row.reason ?? ""}\n${row.preview}`
     .toLowerCase()
     .includes(needle);

@@ -45,6 +45,19 @@ export interface TrafficRow {
   readonly user?: string;
   /** Why it was refused, in the service's own words. */
   readonly reason?: string;
+  /** What the peer calls itself that `target`, or of credentials `user`, identifies, if the service knows. */
+  readonly peerName?: string;
+  readonly media?: RowMedia;
+}
+
+/** Figures of a session of media, with its row: they are shown as long as the row is. While it is open, the service may have newer ones. */
+export interface RowMedia {
+  /** "TCP", "HLS" */
+  readonly over: string;
+  /** 0 to 1, of the whole session: of what the receiver has reported, or of what a publisher has sent. Absent without a report. */
+  readonly lossFraction?: number;
+  /** The last one; the worst track. */
+  readonly jitterMs?: number;
 }
 
 /** Once a second for each running service. */

@@ -54,10 +54,10 @@ export async function startWebrtc(
   const faults = new FaultLog(log);
   onStop(() => faults.flush());
 
-  const turnRecorder = new TurnRecorder(traffic);
   const secret = config.turnSecret || (await keptTurnSecret(context.dataDir(), log));
   // Requests of TURN may come before there are peers.
   let peers: Pick<Hub, "find"> | undefined;
+  const turnRecorder = new TurnRecorder(traffic, (user) => peers?.find(user)?.name || undefined);
   const requests = new RequestHistory({
     allocations: () => turn?.engine.allocations() ?? [],
     isPeer: (user) => peers?.find(user) !== undefined,

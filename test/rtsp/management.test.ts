@@ -108,6 +108,30 @@ it("[RTSP-61] a request to no path is shown with its address as it came, without
   expect(JSON.stringify(server.logs)).not.toContain("secret");
 });
 
+it("[RTSP-233] rows and log lines have no values of secret query fields, whatever the request", async () => {
+  const server = await startRtsp();
+  const secrets = ["hidden-1", "hidden-2", "hidden-3", "hidden-4", "hidden-5"] as const;
+  const uris = [
+    `rtsp://127.0.0.1/nothing?user=ann&pass=${secrets[0]}&a=b`,
+    `rtsp://127.0.0.1/?token=${secrets[1]}`,
+    `nothing?p%61ss=${secrets[2]}`,
+    `rtsp://ann:${secrets[3]}@x@127.0.0.1/stream?key=${secrets[4]}`,
+  ];
+  for (const [index, uri] of uris.entries()) {
+    for (const method of index === 0 ? ["DESCRIBE", "ANNOUNCE"] : ["DESCRIBE"]) {
+      const client = await server.connect();
+      client.write(`${method} ${uri} RTSP/1.0\r\nCSeq: 1\r\n\r\n`);
+      await client.next();
+      client.socket.destroy();
+      await client.ended();
+    }
+  }
+  await until(() => server.rows().filter(({ tone }) => tone !== "pending").length === uris.length + 1);
+  const shown = JSON.stringify([server.rows(), server.logs, [...server.views]]);
+  expect(secrets.filter((secret) => shown.includes(secret))).toEqual([]);
+  expect(server.rows()[0]).toMatchObject({ preview: "DESCRIBE rtsp://127.0.0.1/nothing?user=ann&pass=…&a=b" });
+});
+
 it("[RTSP-62] a session is ended from the page, and sample traffic plays", async () => {
   const server = await startRtsp();
   const client = await server.connect();

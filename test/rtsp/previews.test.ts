@@ -151,8 +151,30 @@ it("[RTSP-66] the last seconds of a path and of a session can be read, also afte
   await client.request("TEARDOWN", "/stream", { Session: session });
   await server.ended((ended) => ended.id === row);
   expect((await history())?.at.length).toBeGreaterThan(1);
-  const figures = await until(() => server.views.get("ended")?.sessions.find((ended) => ended.row === row));
-  expect(figures.transport).toMatch(/^TCP/);
   expect(await server.act("session.history", { row: 999_999 })).toBeNull();
   expect(await server.act("path.history", { path: "nothing" })).toBeNull();
+});
+
+it("[RTSP-232] the row of a session has its transport, and after its end the loss and jitter of the whole session", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  const { session } = await client.play("/stream");
+  const { id: row } = await until(() => server.rows().find(({ outcome, media }) => outcome === "playing" && media !== undefined));
+  const { ssrc } = await until(() => {
+    const packet = client.packets.find(({ channel }) => channel === 0);
+    return packet && { ssrc: packet.payload.readUInt32BE(8) };
+  });
+  // A receiver report: 32 of 256 packets lost since the last one, one in all, jitter of 900 at 90 kHz.
+  const report = Buffer.alloc(32);
+  report.set([0x81, 201, 0, 7]);
+  report.writeUInt32BE(ssrc, 8);
+  report.set([32, 0, 0, 1], 12);
+  report.writeUInt32BE(900, 20);
+  client.write(Buffer.concat([Buffer.from([0x24, 1, 0, report.length]), report]));
+  await client.request("GET_PARAMETER", "/stream", { Session: session });
+  await client.request("TEARDOWN", "/stream", { Session: session });
+  const { media } = await server.ended((ended) => ended.id === row);
+  expect(media).toMatchObject({ over: "TCP", jitterMs: 10 });
+  expect(media?.lossFraction).toBeGreaterThan(0);
+  expect(media?.lossFraction).toBeLessThan(0.5);
 });

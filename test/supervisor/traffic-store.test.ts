@@ -101,6 +101,21 @@ describe("traffic store", () => {
     expect((await store.read(everything)).rows.map(({ id }) => id)).toEqual([4]);
   });
 
+  it("a row keeps all of its fields, also where its process dies", async () => {
+    const store = create();
+    const names = { user: "ann", peerName: "Ännchen", reason: "none" };
+    const rows = [
+      row(1, "pending", { ...names, parts: 3, media: { over: "UDP", lossFraction: 0.25, jitterMs: 1.5 } }),
+      row(2, "pending", { peerName: "", media: { over: "" } }),
+    ];
+    store.add(batch(rows));
+    const kept = async () => (await store.read(everything)).rows.toReversed();
+    expect(await kept()).toEqual(rows.map((one) => ({ service: "http", ...one })));
+    store.abandon("service crashed");
+    expect(await kept()).toEqual(rows.map((one) => ({ service: "http", ...one, tone: "aborted", outcome: "service crashed" })));
+    expect((await store.read({ ...everything, text: "ännchen" })).rows.map(({ id }) => id)).toEqual([1]);
+  });
+
   it("[BL-47] a row that was cleared and then left open keeps its detail", async () => {
     const store = create();
     store.add(batch([row(1, "pending")]));
@@ -259,7 +274,13 @@ describe("traffic store", () => {
       const records = Buffer.from(
         recordsOf(
           Array.from({ length: 5 }, (_, at) => ({
-            row: row(at + 1, random.chance(0.3) ? "pending" : "ok", { preview: "x".repeat(random.below(400)), parts: 1, user: "joe" }),
+            row: row(at + 1, random.chance(0.3) ? "pending" : "ok", {
+              preview: "x".repeat(random.below(400)),
+              parts: 1,
+              user: "joe",
+              peerName: "Ann",
+              media: { over: "TCP", jitterMs: 2 },
+            }),
             detail: Buffer.from("detail"),
             parts: [{ index: 0, content: Buffer.from("part") }],
           })),

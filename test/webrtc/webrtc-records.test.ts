@@ -5,6 +5,7 @@ import { FoundCredentials } from "../../servers/core/credentials/found-credentia
 import { exchangeWithoutCredentials } from "../../servers/core/http/record/without-credentials.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
+import { TurnClientUnderTest } from "./turn-harness.ts";
 import { startWebrtc, type WebrtcUnderTest } from "./webrtc-harness.ts";
 
 const row = (service: WebrtcUnderTest, kind: string, verb?: string) =>
@@ -46,6 +47,34 @@ it("[WEBRTC-140] a client is a row, and each of its messages one that belongs to
   const detail = service.detail(children[1]?.id ?? 0);
   expect(detail).toMatchObject({ kind: "webrtc-signal", signal: "offer", from: anna.id, to: ben.id, deliveries: 1, bytes: offer.length });
   expect(detail.kind === "webrtc-signal" && text(detail.base64)).toBe(offer);
+});
+
+it("[WEBRTC-550] rows of signals and of TURN keep the names of their peers, and the identifier of a sender without one", async () => {
+  const service = await startWebrtc();
+  const [anna, ben] = [await service.connect(), await service.connect()];
+  await anna.join("standup", { name: "Anna" });
+  await ben.join("standup");
+  const [toAnna, toBen] = [anna.next("offer"), ben.next("answer")];
+  ben.send({ type: "offer", to: anna.id, sdp: "v=0\r\n" });
+  anna.send({ type: "answer", to: ben.id, sdp: "v=0\r\n" });
+  await Promise.all([toAnna, toBen]);
+  const { username = "", credential = "" } = anna.iceServers[1] ?? {};
+  const port = Number(/turn:127\.0\.0\.1:(\d+)/.exec(service.urlOf("TURN"))?.[1]);
+  const turn = await TurnClientUnderTest.connect({ port, tlsPort: 0 });
+  await turn.relayed([], { credentials: { username, password: credential } });
+  anna.socket.close();
+  ben.socket.close();
+  for (const { id } of [anna, ben]) await service.ended(({ target }) => target === id);
+  expect(await row(service, "webrtc-signal", "offer")).toMatchObject({ user: ben.id, target: anna.id, peerName: "Anna" });
+  const answer = await row(service, "webrtc-signal", "answer");
+  expect(answer).toMatchObject({ user: "Anna", target: ben.id });
+  expect(answer.peerName).toBeUndefined();
+  expect(await row(service, "turn-allocation")).toMatchObject({ user: anna.id, peerName: "Anna" });
+  const requests = service.rows().filter(({ kind }) => kind === "turn-request");
+  expect(requests.map(({ user, peerName }) => [user, peerName])).toEqual([
+    [undefined, undefined],
+    [username, "Anna"],
+  ]);
 });
 
 it("[WEBRTC-140] a long message is kept whole as far as the rate allows, and by its start beyond it", async () => {

@@ -1,13 +1,16 @@
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
-import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { RowMedia, TrafficRow } from "../../../contract/traffic/row.ts";
 import { toneIndex } from "./row-record.ts";
 
 /** The fields of a row that its entry sets; `preview` is the unchanged first bytes of the content. */
-export interface RowFields extends Omit<TrafficRow, "service" | "preview" | "tookMs" | "parent" | "user" | "reason"> {
+export interface RowFields
+  extends Omit<TrafficRow, "service" | "preview" | "tookMs" | "parent" | "user" | "reason" | "peerName" | "media"> {
   readonly parent?: number | undefined;
   readonly tookMs?: number | undefined;
   readonly user?: string | undefined;
   readonly reason?: string | undefined;
+  readonly peerName?: string | undefined;
+  readonly media?: RowMedia | undefined;
   /** Bytes of content of all parts. */
   readonly partBytes?: number;
   /** Not all of its content is kept. */
@@ -83,7 +86,7 @@ export class RecordWriter {
 
   /** Writes the current row. The detail is written next. */
   row(fields: RowFields): void {
-    const { parent, tookMs, user, reason, preview } = fields;
+    const { parent, tookMs, user, reason, peerName, media, preview } = fields;
     const lengthAt = this.#length;
     this.#reserve(80);
     const view = this.#view;
@@ -91,7 +94,8 @@ export class RecordWriter {
     const given =
       (tookMs === undefined ? 0 : 1) | (parent === undefined ? 0 : 2) | (user === undefined ? 0 : 4) | (reason === undefined ? 0 : 8);
     view.setUint8(at, toneIndex(fields.tone));
-    view.setUint8(at + 1, given | (fields.parts === undefined ? 0 : 16) | (fields.isCut === true ? 32 : 0));
+    const further = (fields.parts === undefined ? 0 : 16) | (fields.isCut === true ? 32 : 0);
+    view.setUint8(at + 1, given | further | (peerName === undefined ? 0 : 64) | (media === undefined ? 0 : 128));
     view.setFloat64(at + 2, fields.id, true);
     view.setFloat64(at + 10, fields.at, true);
     view.setFloat64(at + 18, tookMs ?? 0, true);
@@ -106,6 +110,12 @@ export class RecordWriter {
     else this.bytes(preview);
     if (user !== undefined) this.text(user);
     if (reason !== undefined) this.text(reason);
+    if (peerName !== undefined) this.text(peerName);
+    if (media !== undefined) {
+      this.text(media.over);
+      this.f64(media.lossFraction ?? Number.NaN);
+      this.f64(media.jitterMs ?? Number.NaN);
+    }
     this.#view.setUint32(lengthAt, this.#length - lengthAt - 4, true);
     this.#detailAt = this.#length;
     this.u32(0);

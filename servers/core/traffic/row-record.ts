@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { ServiceId } from "../../../contract/service.ts";
 import type { DetailKind } from "../../../contract/traffic/detail.ts";
-import type { Tone, TrafficRow } from "../../../contract/traffic/row.ts";
+import type { RowMedia, Tone, TrafficRow } from "../../../contract/traffic/row.ts";
 import { previewBytes } from "../../../contract/traffic/row.ts";
 import { RecordError, RecordReader } from "./record-reader.ts";
 
@@ -12,6 +12,8 @@ export const toneIndex = (tone: Tone): number => tones.indexOf(tone);
 
 /** A row without its texts: tone, flags of the optional fields, id, at, took, bytes in and out, parent, parts and their bytes. */
 const headBytes = 62;
+/** Behind the texts of a row with figures of media. */
+const mediaBytes = 16;
 
 /** Views of one record of a batch. */
 export interface RecordParts {
@@ -42,14 +44,15 @@ export function* readRecords(batch: Uint8Array): Generator<RecordParts> {
 function isWhole(row: Buffer): boolean {
   if (row.length < headBytes) return false;
   const given = row[1] as number;
-  let texts = 7 + (given & 4 ? 1 : 0) + (given & 8 ? 1 : 0);
+  const end = row.length - (given & 128 ? mediaBytes : 0);
+  let texts = 7 + [4, 8, 64, 128].filter((flag) => given & flag).length;
   let at = headBytes;
-  for (; texts > 0 && at < row.length; texts--) {
+  for (; texts > 0 && at < end; texts--) {
     const short = row[at] as number;
-    if (short === 255 && at + 5 > row.length) return false;
+    if (short === 255 && at + 5 > end) return false;
     at += short === 255 ? 5 + row.readUInt32LE(at + 1) : 1 + short;
   }
-  return texts === 0 && at <= row.length;
+  return texts === 0 && at <= end;
 }
 
 /** Fields of a row that can be read without its texts; `row` are its bytes. */
@@ -91,7 +94,16 @@ export function readRow(row: Buffer): Omit<TrafficRow, "service"> {
     preview: previewText(texts.bytes()),
     ...((given & 4) !== 0 && { user: texts.text() }),
     ...((given & 8) !== 0 && { reason: texts.text() }),
+    ...((given & 64) !== 0 && { peerName: texts.text() }),
+    ...((given & 128) !== 0 && { media: readMedia(texts) }),
   };
+}
+
+function readMedia(reader: RecordReader): RowMedia {
+  const over = reader.text();
+  const lossFraction = reader.f64();
+  const jitterMs = reader.milliseconds();
+  return { over, ...(!Number.isNaN(lossFraction) && { lossFraction }), ...(jitterMs !== undefined && { jitterMs }) };
 }
 
 /** The start of a body on one line; empty where it is not text. */

@@ -1,11 +1,4 @@
-import type {
-  RtspEndedSessionView,
-  RtspPathHistory,
-  RtspPathView,
-  RtspSessionHistory,
-  RtspSessionView,
-  RtspViews,
-} from "../../../contract/services/rtsp.ts";
+import type { RtspPathHistory, RtspPathView, RtspSessionHistory, RtspSessionView, RtspViews } from "../../../contract/services/rtsp.ts";
 import type { Counters } from "../../core/service/service.ts";
 import { RecentSamples } from "../../core/traffic/recent-samples.ts";
 import type { Faults, FaultTarget } from "../faults/faults.ts";
@@ -13,12 +6,13 @@ import type { SessionTable } from "../sessions/session-table.ts";
 import { isPublisher, type Path, type Paths } from "../streams/paths.ts";
 import type { Previews } from "./previews.ts";
 import type { RecordedSession } from "./session-entry.ts";
+import { sum, worst } from "./session-media.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
 import { describeTrack } from "./track-view.ts";
 
 /** Rows of a view; the rest is counted. */
 const mostShown = 200;
-/** Sessions that have ended and still have a history, or figures in their row. */
+/** Sessions that have ended and still have a history. */
 const mostEnded = 200;
 /** Paths and sessions with faults. */
 const mostFaulty = 500;
@@ -29,7 +23,7 @@ export interface PageViewsOptions {
   readonly recorder: SessionRecorder;
   readonly faults: Faults;
   readonly previews: Pick<Previews, "readersOf">;
-  readonly view: <Name extends "paths" | "sessions" | "ended" | "faults">(name: Name, value: RtspViews[Name]) => void;
+  readonly view: <Name extends "paths" | "sessions" | "faults">(name: Name, value: RtspViews[Name]) => void;
 }
 
 export interface ServerCounts {
@@ -68,9 +62,6 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
   const pathSamples = new Map<Path["source"], PathSample>();
   /** By row: of those that have ended, the newest are kept. */
   const sessionSamples = new Map<number, SessionSample>();
-  /** By row, the newest last. */
-  const ended = new Map<number, RtspEndedSessionView>();
-  let isEndedShown = true;
   let shown = "";
 
   function describePath({ name, source, since }: Path): RtspPathView {
@@ -171,15 +162,6 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
     };
   }
 
-  recorder.onEnd((session, row) => {
-    ended.set(row, { row, ...describeEnded(session) });
-    for (const oldest of ended.keys()) {
-      if (ended.size <= mostEnded) break;
-      ended.delete(oldest);
-    }
-    isEndedShown = false;
-  });
-
   function showFaults(): void {
     const ofPaths: RtspViews["faults"]["paths"][number][] = [];
     const ofSessions: RtspViews["faults"]["sessions"][number][] = [];
@@ -204,8 +186,6 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
       const sources = new Set(all.map(({ source }) => source));
       for (const known of pathSamples.keys()) if (!sources.has(known)) pathSamples.delete(known);
       view("paths", value);
-      if (!isEndedShown) view("ended", { sessions: [...ended.values()] });
-      isEndedShown = true;
       const sessionView = describeSessions();
       const text = JSON.stringify(sessionView);
       if (text === shown) return;
@@ -238,20 +218,6 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
   };
 }
 
-function describeEnded(session: RecordedSession): Omit<RtspEndedSessionView, "row"> {
-  const tracks = session.describeTracks();
-  const reported = tracks.filter((track) => track.lost !== undefined);
-  const lost = Math.max(0, sum(reported.map((track) => track.lost ?? 0)));
-  // Packets of a reader are those that were sent, of a publisher those that have arrived.
-  const due = sum(reported.map(({ packets }) => packets)) + (session.role === "publish" ? lost : 0);
-  const jitterMs = worst(tracks.map((track) => track.jitterMs));
-  return {
-    transport: tracks[0]?.transport ?? "",
-    ...(due > 0 && { lossFraction: Math.min(1, lost / due) }),
-    ...(jitterMs !== undefined && { jitterMs: Math.round(jitterMs * 1_000) / 1_000 }),
-  };
-}
-
 /** Rounded to a tenth. */
 const rateSince =
   ({ atMs }: Pick<PathSample, "atMs">, nowMs: number) =>
@@ -264,10 +230,3 @@ function lossSince(last: SessionSample, now: Pick<SessionSample, "packets" | "lo
   const due = now.packets - last.packets + lost;
   return due > 0 ? lost / due : undefined;
 }
-
-function worst(values: readonly (number | undefined)[]): number | undefined {
-  const known = values.filter((value) => value !== undefined);
-  return known.length > 0 ? Math.max(...known) : undefined;
-}
-
-const sum = (counts: readonly number[] = []): number => counts.reduce((total, count) => total + count, 0);

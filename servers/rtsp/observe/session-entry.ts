@@ -1,5 +1,6 @@
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
-import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
+import { redactTarget } from "../../../contract/traffic/redact-target.ts";
+import { previewBytes, type RowMedia, type Tone } from "../../../contract/traffic/row.ts";
 import { type RtspRole, type RtspSessionTrack, rtspRoles } from "../../../contract/traffic/rtsp.ts";
 import { withoutUserinfo } from "../../core/credentials/masked-secrets.ts";
 import { type BodyBudget, keptBytesOf } from "../../core/http/connections/body-budget.ts";
@@ -8,6 +9,7 @@ import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { parseTarget } from "../protocol/header-fields.ts";
 import { headerOf, type RtspRequest, type RtspStatus, reasons } from "../protocol/message.ts";
+import { mediaOf } from "./session-media.ts";
 import { sentFlag, sessionTag } from "./session-record.ts";
 
 /** What a row has of its session: one of RTSP, a publisher by RTMP, or a reader over HTTP. */
@@ -47,6 +49,9 @@ export interface SessionEntryOptions {
 
 const leastStateMs = 5_000;
 
+/** Without user and password, and without the values of secret query fields. */
+const shownUri = (uri: string): string => redactTarget(withoutUserinfo(uri));
+
 /** The row of one session, from its first request to its end; also of requests that never became one. */
 export class SessionEntry implements TrafficEntry {
   queueSlot = notQueued;
@@ -73,6 +78,8 @@ export class SessionEntry implements TrafficEntry {
   #wroteHead = false;
   #isStateNew = true;
   #wroteStateMs = 0;
+  /** As of the last state. */
+  #media: RowMedia | undefined;
 
   constructor(options: SessionEntryOptions) {
     this.id = options.id;
@@ -134,14 +141,14 @@ export class SessionEntry implements TrafficEntry {
     this.#reason = undefined;
     if (this.path === "") {
       this.path = parseTarget(uri)?.path ?? "";
-      this.#serverUri ||= withoutUserinfo(uri).slice(0, 300);
+      this.#serverUri ||= shownUri(uri).slice(0, 300);
     }
     const userAgent = headerOf(headers, "User-Agent");
     if (userAgent !== undefined && this.#userAgent === "") this.#nameClient(userAgent);
     const bytes = head.length + body.length;
     this.#messageBytesIn += bytes;
     // The head has credentials, and the URI may.
-    if (this.#preview === "") this.#preview = `${method} ${withoutUserinfo(uri)}`.slice(0, previewBytes);
+    if (this.#preview === "") this.#preview = `${method} ${shownUri(uri)}`.slice(0, previewBytes);
     this.#add(body.length === 0 ? head : Buffer.concat([head, body]), bytes, 0);
   }
 
@@ -188,6 +195,11 @@ export class SessionEntry implements TrafficEntry {
 
   write(record: RecordWriter): void {
     const media = this.session?.mediaBytes ?? { received: 0, sent: 0 };
+    // What is written stays with the row: counts of a long session are written in steps that grow with it.
+    const nowMs = performance.now();
+    const isStateDue = this.#isStateNew || nowMs - this.#wroteStateMs > Math.max(leastStateMs, (nowMs - this.#beganMs) / 20);
+    const tracks = isStateDue ? (this.session?.describeTracks() ?? []) : [];
+    if (isStateDue && this.session) this.#media = mediaOf(this.session.role, tracks);
     record.row({
       id: this.id,
       at: this.at,
@@ -206,14 +218,13 @@ export class SessionEntry implements TrafficEntry {
       preview: this.#preview,
       user: this.session?.user,
       reason: this.#reason,
+      media: this.#media,
     });
     if (!this.#wroteHead) this.#writeHead(record);
-    // What is written stays with the row: counts of a long session are written in steps that grow with it.
-    const nowMs = performance.now();
-    if (this.#isStateNew || nowMs - this.#wroteStateMs > Math.max(leastStateMs, (nowMs - this.#beganMs) / 20)) {
+    if (isStateDue) {
       this.#isStateNew = false;
       this.#wroteStateMs = nowMs;
-      this.#writeState(record);
+      this.#writeState(record, tracks);
     }
     this.#parts.write(record);
   }
@@ -227,8 +238,7 @@ export class SessionEntry implements TrafficEntry {
   }
 
   /** All that changes; a later piece replaces the one before. */
-  #writeState(record: RecordWriter): void {
-    const tracks = this.session?.describeTracks() ?? [];
+  #writeState(record: RecordWriter, tracks: readonly RtspSessionTrack[]): void {
     record.u8(sessionTag.state);
     record.text(this.session?.id ?? "");
     record.u8(rtspRoles.indexOf(this.role));

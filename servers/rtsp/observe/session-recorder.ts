@@ -25,15 +25,9 @@ export class SessionRecorder {
   readonly #options: SessionRecorderOptions;
   readonly #clientNameOf = createClientNames();
   readonly #entries = new Map<RecordedSession, SessionEntry>();
-  #onEnd: (session: RecordedSession, row: number) => void = () => {};
 
   constructor(options: SessionRecorderOptions) {
     this.#options = options;
-  }
-
-  /** `listener` gets each session that ends, while its tracks are known. */
-  onEnd(listener: (session: RecordedSession, row: number) => void): void {
-    this.#onEnd = listener;
   }
 
   begin(connection: EntryConnection): SessionEntry {
@@ -78,7 +72,6 @@ export class SessionRecorder {
     const entry = this.#entries.get(session);
     if (!entry) return;
     this.#entries.delete(session);
-    this.#onEnd(session, entry.id);
     const isFailure = by !== "client" && reason !== serviceStops;
     this.#end(entry, reason, isFailure ? "failed" : reason === "TEARDOWN" ? "ok" : "neutral");
   }

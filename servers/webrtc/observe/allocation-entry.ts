@@ -21,6 +21,9 @@ export class AllocationEntry implements TrafficEntry {
   queueSlot = notQueued;
   readonly id: number;
   readonly #openedAt = Date.now();
+  readonly #nameOf: (user: string) => string | undefined;
+  /** The last one that was known: an allocation may outlive its peer. */
+  #peerName: string | undefined;
   readonly #samples = new RecentSamples(["toPeers", "fromPeers", "lost"]);
   #state: AllocationState;
   #sampledMs = performance.now();
@@ -29,9 +32,11 @@ export class AllocationEntry implements TrafficEntry {
   #isStateNew = true;
   #wroteStateMs = 0;
 
-  constructor(id: number, state: AllocationState) {
+  constructor(id: number, state: AllocationState, nameOf: (user: string) => string | undefined) {
     this.id = id;
     this.#state = state;
+    this.#nameOf = nameOf;
+    this.#peerName = nameOf(state.user);
   }
 
   get open(): boolean {
@@ -89,6 +94,7 @@ export class AllocationEntry implements TrafficEntry {
 
   write(record: RecordWriter): void {
     const { user, client, software, relayed, toPeers, fromPeers, ageMs } = this.#state;
+    this.#peerName = this.#nameOf(user) ?? this.#peerName;
     record.row({
       id: this.id,
       at: this.#openedAt,
@@ -104,6 +110,7 @@ export class AllocationEntry implements TrafficEntry {
       peer: socketText(client),
       preview: `over ${client.transport.toUpperCase()}`,
       user: user.slice(0, rowTextLength),
+      peerName: this.#peerName,
     });
     if (!this.#wroteHead) this.#writeHead(record);
     // What is written stays with the row: counts of a long allocation are written in steps that grow with it.

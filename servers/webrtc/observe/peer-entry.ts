@@ -97,6 +97,8 @@ export interface SignalEntryParts {
   readonly parent: PeerEntry | undefined;
   /** That it went to, or in which both peers are. */
   readonly commonRoom: string | undefined;
+  /** What the one peer calls itself that it is for, if it is known. */
+  readonly receiverName: string | undefined;
   readonly messageLimit: number;
   /** For what is longer. */
   readonly messageBudget: BodyBudget | undefined;
@@ -106,7 +108,7 @@ export interface SignalEntryParts {
 export function signalEntry(
   id: number,
   fact: SignalFact,
-  { at, parent, commonRoom = "", messageLimit, messageBudget }: SignalEntryParts,
+  { at, parent, commonRoom = "", receiverName, messageLimit, messageBudget }: SignalEntryParts,
 ): TrafficEntry {
   const { kind, peer, to, room, raw, deliveries } = fact;
   const outcome = outcomeOf(fact);
@@ -135,7 +137,9 @@ export function signalEntry(
         client: parent?.client ?? "",
         peer: peer?.facts.connection.remote ?? "",
         preview: content.subarray(0, previewBytes),
-        user: peer?.name || undefined,
+        // Of one without a name its identifier: the row outlives the peer.
+        user: peer && (peer.name || peer.id.slice(0, rowTextLength)),
+        peerName: receiverName || undefined,
         reason: outcome.reason,
       });
       record.u8(webrtcSignalKinds.indexOf(kind));

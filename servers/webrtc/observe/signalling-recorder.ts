@@ -72,7 +72,8 @@ export class SignallingRecorder implements SignallingObserver {
     const { traffic, log, messageLimit, messageBudget, hub } = this.#options;
     const entry = fact.peer && this.#entries.get(fact.peer);
     const [row, at] = [traffic.nextId(), Date.now()];
-    traffic.end(signalEntry(row, fact, { at, parent: entry, commonRoom: roomOf(fact, hub), messageLimit, messageBudget }));
+    const receiverName = fact.to === undefined ? undefined : hub.find(fact.to)?.name;
+    traffic.end(signalEntry(row, fact, { at, parent: entry, commonRoom: roomOf(fact, hub), receiverName, messageLimit, messageBudget }));
     this.#options.onRecorded?.(row, fact, at);
     if (entry) {
       if (fact.kind === "join" || fact.kind === "leave") this.#changed.add(entry);

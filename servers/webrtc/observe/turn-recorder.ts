@@ -2,6 +2,7 @@ import type { TurnAllocationHistory, TurnAllocationView } from "../../../contrac
 import type { Tone } from "../../../contract/traffic/row.ts";
 import { notQueued, type TrafficEntry, type TrafficSink } from "../../core/service/service.ts";
 import type { CloseReason } from "../turn/allocation-table.ts";
+import { parseTimeLimitedName } from "../turn/time-limited-credentials.ts";
 import type { AllocationState, TurnObserver, TurnRequestEvent } from "../turn/turn-observer.ts";
 import { AllocationEntry, socketText } from "./allocation-entry.ts";
 import { turnTransports } from "./turn-records.ts";
@@ -22,20 +23,25 @@ const tones: Readonly<Record<CloseReason, Tone>> = {
 export class TurnRecorder implements TurnObserver {
   readonly #traffic: TrafficSink;
   readonly #entries = new Map<number, AllocationEntry>();
+  readonly #nameOf: (user: string) => string | undefined;
   requests = 0;
 
-  constructor(traffic: TrafficSink) {
+  /** `nameOf`: what the peer calls itself to whom credentials were given. */
+  constructor(traffic: TrafficSink, nameOf: (user: string) => string | undefined) {
     this.#traffic = traffic;
+    this.#nameOf = nameOf;
   }
 
   onRequest(event: TurnRequestEvent): void {
     this.requests++;
     const parent = event.allocation === undefined ? undefined : this.#entries.get(event.allocation)?.id;
-    this.#traffic.end(requestEntry(this.#traffic.nextId(), event, parent));
+    const user = event.username === undefined ? undefined : (parseTimeLimitedName(event.username)?.user ?? event.username);
+    const peerName = user === undefined ? undefined : this.#nameOf(user);
+    this.#traffic.end(requestEntry(this.#traffic.nextId(), event, parent, peerName));
   }
 
   onOpened(state: AllocationState): void {
-    const entry = new AllocationEntry(this.#traffic.nextId(), state);
+    const entry = new AllocationEntry(this.#traffic.nextId(), state, this.#nameOf);
     this.#entries.set(state.id, entry);
     this.#traffic.touch(entry);
   }
@@ -75,7 +81,7 @@ const noBytes = Buffer.alloc(0);
 /** A copy: what was read is a part of a larger buffer. */
 const keptOf = (message: Buffer): Buffer => Buffer.from(message.subarray(0, mostMessageBytes));
 
-function requestEntry(id: number, event: TurnRequestEvent, parent: number | undefined): TrafficEntry {
+function requestEntry(id: number, event: TurnRequestEvent, parent: number | undefined, peerName: string | undefined): TrafficEntry {
   const { client, method, code, why, username, software } = event;
   const at = Date.now();
   const request = keptOf(event.request);
@@ -105,6 +111,7 @@ function requestEntry(id: number, event: TurnRequestEvent, parent: number | unde
         peer: socketText(client),
         preview: "",
         user: username?.slice(0, rowTextLength),
+        peerName,
         reason: why,
       });
       record.u8(turnTransports.indexOf(client.transport));

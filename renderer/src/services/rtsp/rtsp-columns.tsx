@@ -1,4 +1,4 @@
-import type { RtspEndedSessionView, RtspSessionView } from "../../../../contract/services/rtsp.ts";
+import type { RtspSessionView } from "../../../../contract/services/rtsp.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
@@ -41,25 +41,20 @@ const leastLoss = 0.0005;
 interface SessionColumn extends Pick<Column<TrafficRow>, "id" | "title" | "rank" | "minSample" | "face" | "besidePx" | "align"> {
   readonly textOf: (session: RtspSessionView) => string;
   readonly warns?: (session: RtspSessionView) => boolean;
-  /** After its end; `figures` are absent of one that ended long ago. */
-  readonly endedText?: (row: TrafficRow, figures: RtspEndedSessionView | undefined) => string;
+  /** After its end. */
+  readonly endedText?: (row: TrafficRow) => string;
 }
 
-/** What the row itself does not have: of open sessions figures of the last second, of others those of the whole session. */
+/** Of open sessions figures of the last second, which a view has; of others those of the whole session. */
 function sessionColumn({ textOf, warns, endedText, ...column }: SessionColumn): Column<TrafficRow> {
   return {
     ...column,
     cell(row) {
       if (row.tone === "pending") return <SessionFigure row={row.id} textOf={textOf} warns={warns} />;
-      return endedText ? <EndedFigure row={row} textOf={endedText} /> : nothing;
+      const text = endedText?.(row) ?? "–";
+      return text === "–" || text === "" ? nothing : <CellText tone="quiet">{text}</CellText>;
     },
   };
-}
-
-function EndedFigure({ row, textOf }: { readonly row: TrafficRow; readonly textOf: NonNullable<SessionColumn["endedText"]> }) {
-  const figures = useRtspView("ended", ({ sessions }) => sessions.find((one) => one.row === row.id));
-  const text = textOf(row, figures);
-  return text === "–" || text === "" ? nothing : <CellText tone="quiet">{text}</CellText>;
 }
 
 /** Over the whole session, with its requests. */
@@ -135,7 +130,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     rank: 3,
     minSample: "MPEG-TS0",
     textOf: overText,
-    endedText: (_, figures) => (figures ? overText(figures) : "–"),
+    endedText: ({ media }) => media?.over ?? "–",
   }),
   sessionColumn({
     id: "bit-rate",
@@ -156,7 +151,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     besidePx: 14,
     align: "end",
     textOf: lossOf,
-    endedText: (_, figures) => (figures ? lossOf(figures) : "–"),
+    endedText: ({ media }) => lossOf(media ?? {}),
     warns: ({ lossFraction = 0 }) => lossFraction >= leastLoss,
   }),
   sessionColumn({
@@ -166,7 +161,7 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     minSample: "000 ms",
     align: "end",
     textOf: jitterOf,
-    endedText: (_, figures) => (figures ? jitterOf(figures) : "–"),
+    endedText: ({ media }) => jitterOf(media ?? {}),
   }),
   sessionColumn({
     id: "unsent",

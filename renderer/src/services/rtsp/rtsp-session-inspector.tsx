@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { type RtspTransport, rtspActions } from "../../../../contract/services/rtsp.ts";
 import type { DetailPart } from "../../../../contract/traffic/detail.ts";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { RtspMessagePart, RtspSession, RtspSessionTrack } from "../../../../contract/traffic/rtsp.ts";
 import { useControl } from "../../control/client-context.tsx";
@@ -218,7 +219,12 @@ function faultyOf(row: TrafficRow, { role, tracks }: RtspSession): FaultTarget |
 
 const isMessage = (part: DetailPart): part is RtspMessagePart => part.kind === "rtsp-message";
 const roles = { none: "no session", read: "plays", publish: "publishes" } as const;
-const startLine = (part: RtspMessagePart): ReadMessage["startLine"] => readMessage(part).startLine;
+/** As lists show it: a URI may have a password, in its query too. */
+const startLine = (part: RtspMessagePart): ReadMessage["startLine"] =>
+  readMessage(part)
+    .startLine.split(" ")
+    .map((word) => redactTarget(word))
+    .join(" ");
 
 const messageColumns: readonly Column<RtspMessagePart>[] = [
   { id: "direction", title: "Direction", minSample: "from client", rank: 1, cell: ({ direction }) => directionText[direction] },

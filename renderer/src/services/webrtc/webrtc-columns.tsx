@@ -54,26 +54,23 @@ function whatOf({ kind, verb, preview }: TrafficRow): string {
 }
 
 /** Who sent it, by its name where that is known. Credentials of TURN name a peer behind the time of their end. */
-function Sender({ row: { kind, user = "", parent, peer } }: { readonly row: TrafficRow }) {
+function Sender({ row: { kind, user = "", peer, peerName } }: { readonly row: TrafficRow }) {
   const ofCredentials = kind === "turn-request" || kind === "turn-allocation" ? user.replace(/^\d+:/, "") : undefined;
-  const name = usePeerName(ofCredentials);
-  const named = name ?? ofCredentials ?? user;
-  const unnamed = useWebrtcView("peers", ({ peers }) =>
-    kind === "webrtc-signal" && named === "" ? peers.find(({ row }) => row === parent)?.id : undefined,
-  );
-  const text = named || unnamed || (kind === "webrtc-signal" && peer === "" ? "Backlot" : "");
-  const isIdentifier = text !== "" && text === (name === undefined && ofCredentials ? ofCredentials : unnamed);
+  const shownName = usePeerName(peerName === undefined ? ofCredentials : undefined);
+  const name = ofCredentials === undefined ? undefined : (peerName ?? shownName);
+  const text = (name ?? ofCredentials ?? user) || (kind === "webrtc-signal" && peer === "" ? "Backlot" : "");
   return (
-    <CellText tone={text === "" ? "quiet" : "soft"} mono={isIdentifier} title={user || text}>
+    <CellText tone={text === "" ? "quiet" : "soft"} mono={text !== "" && text === ofCredentials} title={user || text}>
       {shownText(text) || "–"}
     </CellText>
   );
 }
 
 /** The receiver of a signal by its name, where that is known. */
-function Target({ row: { kind, target, reason } }: { readonly row: TrafficRow }) {
+function Target({ row: { kind, target, reason, peerName } }: { readonly row: TrafficRow }) {
   const isPeer = kind === "webrtc-signal" && target !== "" && !target.startsWith("#");
-  const name = usePeerName(isPeer ? target : undefined);
+  const shownName = usePeerName(isPeer && peerName === undefined ? target : undefined);
+  const name = isPeer ? (peerName ?? shownName) : undefined;
   if (kind === "turn-request")
     return <CellText tone="quiet">{`over ${target}${reason === undefined ? "" : `: ${shownText(reason)}`}`}</CellText>;
   return <NamedPeer name={name ?? ""} id={target} />;

@@ -29,7 +29,9 @@ import { dialectTitles, signalTitle } from "../webrtc-words.ts";
 /** A message of signalling: its description by sections, or its candidate, and the message as it came. */
 export function SignalInspector({ row, detail, onRow, onClose }: InspectorProps<"webrtc-signal">) {
   const { base64, bytes, signal, outcome, to } = detail;
-  const receiver = usePeerName(to) ?? to;
+  const shownName = usePeerName(to);
+  const receiverName = row.peerName ?? shownName;
+  const receiver = receiverName ?? to;
   const content = useMemo(() => fromBase64(base64), [base64]);
   const carried = useMemo(() => readCarriedSignal(new TextDecoder().decode(content)), [content]);
   const description = carried.sdp === undefined ? undefined : readDescription(carried.sdp);
@@ -83,7 +85,11 @@ export function SignalInspector({ row, detail, onRow, onClose }: InspectorProps<
           ...first,
           ...sdp,
           message,
-          { name: "signal", title: "Signal", content: <SignalFacts detail={detail} sender={row.user} reason={row.reason} /> },
+          {
+            name: "signal",
+            title: "Signal",
+            content: <SignalFacts detail={detail} sender={row.user} receiver={receiverName} reason={row.reason} />,
+          },
         ]}
       />
     </InspectorFrame>
@@ -228,14 +234,14 @@ function Candidate({ candidate, text, mid }: CandidateProps) {
 
 interface SignalFactsProps {
   readonly detail: WebrtcSignal;
-  /** Its name. */
+  /** Their names; of one without a name its identifier. */
   readonly sender: string | undefined;
+  readonly receiver: string | undefined;
   readonly reason: string | undefined;
 }
 
-function SignalFacts({ detail, sender, reason }: SignalFactsProps) {
+function SignalFacts({ detail, sender, receiver, reason }: SignalFactsProps) {
   const { at, signal, dialect, from, to, room, deliveries, outcome, bytes } = detail;
-  const receiver = usePeerName(to);
   return (
     <Section title="Signal">
       <Pairs>
@@ -262,4 +268,5 @@ function SignalFacts({ detail, sender, reason }: SignalFactsProps) {
   );
 }
 
-const namedPeer = (peer: string, name: string | undefined): string => shownText(name === undefined ? peer : `${name}, ${peer}`);
+const namedPeer = (peer: string, name: string | undefined): string =>
+  shownText(name === undefined || name === peer ? peer : `${name}, ${peer}`);
