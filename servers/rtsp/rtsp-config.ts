@@ -200,7 +200,7 @@ export const rtspConfig = z.strictObject({
   tlsHandshakes: tlsHandshakesField("RTSP"),
   paths: limit(1, 100_000, 500, {
     title: "Paths",
-    help: "A publisher of a further path is refused with 503.",
+    help: "A publisher of a further path is refused with 503. Where all are taken, the address that publishes most of them loses one to another that has fewer.",
     env: "RTSP_PATHS",
   }),
   tracks: limit(1, 64, 8, {

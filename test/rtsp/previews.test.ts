@@ -125,12 +125,12 @@ it("[RTSP-63] the picture follows a path to its next source", async () => {
   });
   show("camera", 1);
   const first = source();
-  paths.publish("camera", first);
+  paths.publish("camera", first, "127.0.0.1");
   first.publish(90);
   await until(() => seen.length === 1);
   expect(previews.readersOf(first.stream)).toBe(1);
   const second = source();
-  paths.publish("camera", second);
+  paths.publish("camera", second, "127.0.0.1");
   second.publish(180);
   await until(() => seen.length === 2);
   expect(seen).toEqual([1_000, 2_000]);

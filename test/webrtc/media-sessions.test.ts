@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import os from "node:os";
 import { describe, expect, it } from "vitest";
+import { AddressPlaces } from "../../servers/core/limits/address-places.ts";
 import { createLog } from "../../servers/core/service/log.ts";
 import type { PeerServices } from "../../servers/core/streams/peer-client.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { createDtlsCertificate } from "../../servers/webrtc/media/dtls/dtls-certificate.ts";
-import { MediaPlaces } from "../../servers/webrtc/media/sessions/media-places.ts";
 import { MediaSessions } from "../../servers/webrtc/media/sessions/media-sessions.ts";
 import { MediaPort } from "../../servers/webrtc/media/transport/media-port.ts";
 import { onEnd } from "../support/start-service.ts";
@@ -134,14 +134,14 @@ describe("a session of media", () => {
     const waiting = session("192.0.2.1", "waiting");
     const other = session("192.0.2.2", "connected");
     const givingWay = (address: string, ...sessions: readonly ReturnType<typeof session>[]) => {
-      const places = new MediaPlaces<ReturnType<typeof session>>(sessions.length);
+      const places = new AddressPlaces<ReturnType<typeof session>>();
       // One that has left has no place any more.
       const gone = session("192.0.2.1", "waiting");
-      for (const one of [gone, ...sessions, ...sessions]) places.add(one);
-      expect(places.isFull(sessions[0])).toBe(true);
+      for (const one of [gone, ...sessions, ...sessions]) places.add(one.client.address, one);
+      for (const one of sessions) if (one.state === "connected") places.use(one);
       places.remove(gone);
-      expect([places.isFull(), places.isFull(sessions[0])]).toEqual([true, false]);
-      return places.givingWay(session(address, "waiting").client);
+      expect(places.size).toBe(sessions.length);
+      return places.givingWay(address);
     };
     expect(givingWay("192.0.2.2", ...connected, waiting, other)).toBe(waiting);
     expect(givingWay("192.0.2.2", ...connected, other)).toBe(connected[2]);

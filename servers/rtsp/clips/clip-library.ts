@@ -71,7 +71,7 @@ export class ClipLibrary {
   }
 
   begin(name: string, bytes: number): Promise<number> {
-    if (this.#options.paths.isFull) throw refused("There are as many paths as allowed", "Remove a file, or raise RTSP_PATHS in Config.");
+    this.#checkRoom(name);
     return this.#uploads.begin(name, bytes);
   }
 
@@ -91,6 +91,8 @@ export class ClipLibrary {
       let clip: Clip | undefined;
       try {
         clip = await openClipInTurns(place, this.#connection);
+        // The paths may have been taken while it was sent.
+        this.#checkRoom(name);
         const kept: KeptClip = { path: this.#freePath(name), name, file, bytes, source: undefined, problem: undefined };
         await this.#save([...this.#clips, kept]);
         this.#play(kept, clip);
@@ -149,6 +151,11 @@ export class ClipLibrary {
     const result = this.#queue.then(change);
     this.#queue = result.catch(() => {});
     return result;
+  }
+
+  #checkRoom(name: string): void {
+    if (this.#options.paths.hasRoomFor()) return;
+    throw refused(`There is no path left for ${name}: there are as many as allowed`, "Remove a file, or raise RTSP_PATHS in Config.");
   }
 
   #clip(name: string): KeptClip {

@@ -243,7 +243,7 @@ export class RtmpIngest {
         recorder.endConnection(entry);
         return;
       }
-      paths.checkPublish(path);
+      paths.checkPublish(path, publish.address);
       const publisher = new RtmpPublisher({
         path,
         user,

@@ -46,7 +46,7 @@ export class RtmpPublisher implements RecordedSession, PathSource, SourceClock {
       onWaiting: (bytes) => this.#waiting.set("begun", bytes),
       onTracks: (tracks) => {
         this.stream = new Stream({ ...options.limits, tracks, clock: this, owner: options.address });
-        options.paths.publish(this.path, this);
+        options.paths.publish(this.path, this, options.address);
       },
       onTrack: (index, track) => this.stream?.setTrack(index, track),
       onFrame: (frame) => {

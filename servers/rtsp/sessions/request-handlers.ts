@@ -207,7 +207,7 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
     const user = await authorize(request, target.path, "publish", connection);
     checkOpen(connection);
     const tracks = readTracks(request.body, limits.tracks);
-    paths.checkPublish(target.path);
+    paths.checkPublish(target.path, connection.address);
     const lose = () => connection.lose(memoryReason);
     connection.announced?.release();
     connection.announced = new Announcement({ target, user, tracks }, request.body.length, limits.media, connection.address, lose);

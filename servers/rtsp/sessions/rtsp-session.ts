@@ -184,7 +184,7 @@ export class RtspSession {
       open: () => Promise.resolve(source.stream),
       close: (reason) => this.end(reason, "server"),
     };
-    paths.publish(this.path, pathSource);
+    paths.publish(this.path, pathSource, this.address);
     this.#source = source;
     this.#pathSource = pathSource;
     this.#packetAtMs = performance.now();

@@ -1,3 +1,4 @@
+import { AddressPlaces } from "../../core/limits/address-places.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { Stream } from "./stream.ts";
 
@@ -37,6 +38,8 @@ export interface PathsOptions {
 /** The streams by name. */
 export class Paths {
   readonly #paths = new Map<string, Path>();
+  /** Those that publishers have. */
+  readonly #places = new AddressPlaces<Path>();
   readonly #options: PathsOptions;
 
   constructor(options: PathsOptions) {
@@ -60,13 +63,13 @@ export class Paths {
 
   /** A path that stays: a clip or a pulled stream. It replaces one of the same name. */
   add(name: string, source: PathSource): void {
-    this.#paths.get(name)?.source.close("the path has another source now");
+    this.#replace(name, "", "the path has another source now");
     this.#set(name, source);
   }
 
-  /** There may be no more publishers and files. */
-  get isFull(): boolean {
-    return this.#paths.size >= this.#options.mostPaths;
+  /** Whether one more may be there: a publisher of this address, or a file of this computer's user, which has none. */
+  hasRoomFor(address = ""): boolean {
+    return this.#paths.size < this.#options.mostPaths || this.#places.givingWay(address) !== undefined;
   }
 
   /** Gives the source another path. Its readers stay. */
@@ -76,28 +79,51 @@ export class Paths {
   }
 
   /** Whether a publisher may have the path. Throws an RtspRefusal of 403 or 503. */
-  checkPublish(name: string): void {
+  checkPublish(name: string, address: string): void {
     const path = this.#paths.get(name);
-    if (!path && this.isFull) throw new RtspRefusal(503, `there are ${this.#paths.size} paths already`);
+    if (!path && !this.hasRoomFor(address))
+      throw new RtspRefusal(
+        503,
+        `there are ${this.#paths.size} paths already, and no other address publishes more of them; RTSP_PATHS allows more`,
+      );
     if (path && !isPublisher(path.source.kind)) throw new RtspRefusal(403, `${name} has a source of its own and takes no publisher`);
     if (path && !this.#options.replacePublishers) throw new RtspRefusal(403, `${name} is being published already`);
   }
 
-  /** Throws as `checkPublish`. The publisher before it is closed. */
-  publish(name: string, source: PathSource): void {
-    this.checkPublish(name);
-    this.#paths.get(name)?.source.close("another publisher has taken the path");
-    this.#set(name, source);
+  /** Throws as `checkPublish`. The publisher before it is closed, and so is one of the address that has most paths where all are taken. */
+  publish(name: string, source: PathSource, address: string): void {
+    this.checkPublish(name, address);
+    this.#replace(name, address, "another publisher has taken the path");
+    this.#places.add(address, this.#set(name, source));
   }
 
-  #set(name: string, source: PathSource): void {
-    this.#paths.set(name, { name, source, since: Date.now() });
+  #set(name: string, source: PathSource): Path {
+    const path = { name, source, since: Date.now() };
+    this.#paths.set(name, path);
+    return path;
+  }
+
+  /** What has the path ends; without it, what gives way to one more where all paths are taken. */
+  #replace(name: string, address: string, reason: string): void {
+    const former = this.#paths.get(name);
+    if (former) this.#end(former, reason);
+    else if (this.#paths.size >= this.#options.mostPaths) {
+      const givingWay = this.#places.givingWay(address);
+      if (givingWay) this.#end(givingWay, "all paths are taken, and its address publishes most of them (RTSP_PATHS)");
+    }
+  }
+
+  #end({ name, source }: Path, reason: string): void {
+    this.remove(name, source);
+    source.close(reason);
   }
 
   /** Unless the path has another source by now. */
   remove(name: string, source: PathSource): void {
-    if (this.#paths.get(name)?.source !== source) return;
+    const path = this.#paths.get(name);
+    if (path?.source !== source) return;
     this.#paths.delete(name);
+    this.#places.remove(path);
   }
 
   closeAll(reason: string): void {

@@ -56,7 +56,7 @@ export class WebMedia {
             client: webClient(address),
             authorization: basicOf(authorization),
           });
-          paths.checkPublish(path);
+          paths.checkPublish(path, address);
           const connection = { id: ++this.#connections, remote, local: "", openedAt: Date.now(), tls: undefined, isTunnel: false };
           const entry = recorder.begin(connection);
           const publisher = new WebPublisher({

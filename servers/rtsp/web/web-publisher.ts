@@ -82,7 +82,7 @@ export class WebPublisher implements RecordedSession, PathSource {
     this.#received += packets.length;
     if (!this.stream) {
       this.stream = this.#source.stream;
-      this.#options.paths.publish(this.path, this);
+      this.#options.paths.publish(this.path, this, this.#options.address);
     }
     for (let at = 0; at + interleavedBytes <= packets.length; ) {
       const track = (packets[at + 1] as number) >> 1;

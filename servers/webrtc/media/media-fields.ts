@@ -17,8 +17,16 @@ export const mediaFields = {
 };
 
 export const mediaLimitFields = {
-  viewers: limitField(1, 10_000, 200, { title: "Players by WHEP", help: "More get 503.", env: "WEBRTC_VIEWERS" }),
-  publishers: limitField(1, 1_000, 20, { title: "Publishers by WHIP", help: "More get 503.", env: "WEBRTC_PUBLISHERS" }),
+  viewers: limitField(1, 10_000, 200, {
+    title: "Players by WHEP",
+    help: "More get 503. Where all places are taken, the address that has most loses one to another that has fewer.",
+    env: "WEBRTC_VIEWERS",
+  }),
+  publishers: limitField(1, 1_000, 20, {
+    title: "Publishers by WHIP",
+    help: "More get 503. Where all places are taken, the address that has most loses one to another that has fewer.",
+    env: "WEBRTC_PUBLISHERS",
+  }),
   mediaKeptBytes: limitField(0, 1 << 28, 8 << 20, {
     title: "Kept since the key frame",
     help: "Of each path that is played, so that a player starts at once. Each frame counts 1 KiB beside its bytes. Of a longer group of pictures nothing is kept.",

@@ -43,3 +43,10 @@ export const notPublished = (offered: OfferedMedia): string =>
   offered.kind === "video"
     ? `The offer sends ${codecNames(offered) || "no pictures"}. Only H.264 can be published: RTSP players get the pictures as they are. Choose H.264 in the publisher.`
     : `The offer sends ${codecNames(offered) || "no sound"}. Only Opus and G.711 can be published. Choose Opus in the publisher.`;
+
+/** All places are taken, and nobody gives way. */
+export function tooMany(protocol: "whep" | "whip", most: number): never {
+  const [what, setting] = protocol === "whep" ? ["players", "WEBRTC_VIEWERS"] : ["publishers", "WEBRTC_PUBLISHERS"];
+  const text = `The limit of ${what} is reached, which is ${most}, and no other address has more of them. Raise it in Config (${setting}).`;
+  throw new MediaProblem(503, text, retryAfter);
+}

@@ -6,6 +6,7 @@ import {
   type WebCodec,
   type webrtcProvided,
 } from "../../../../contract/services/rtsp-media.ts";
+import { AddressPlaces } from "../../../core/limits/address-places.ts";
 import { SdpError } from "../../../core/rtp/sdp.ts";
 import { everySecondInTurns } from "../../../core/service/every-second.ts";
 import { ServiceError } from "../../../core/service/service-error.ts";
@@ -18,8 +19,7 @@ import { type Offer, type OfferedMedia, parseOffer } from "../sdp/offer.ts";
 import { parseSdpFragment, type SdpFragment, writeSdpFragment } from "../sdp/sdp-fragment.ts";
 import type { MediaPort } from "../transport/media-port.ts";
 import { PeerTransport } from "../transport/peer-transport.ts";
-import { MediaPlaces, tooMany } from "./media-places.ts";
-import { MediaProblem, nothingToPlay, notOffered, notPublished, refusal, retryAfter } from "./media-problem.ts";
+import { MediaProblem, nothingToPlay, notOffered, notPublished, refusal, retryAfter, tooMany } from "./media-problem.ts";
 import { type MediaClient, MediaSession } from "./media-session.ts";
 import { type FeedLimits, PathFeeds } from "./path-feed.ts";
 import { WhepSession, type WhepTrack } from "./whep-session.ts";
@@ -75,14 +75,13 @@ export class MediaSessions {
   readonly #options: MediaSessionsOptions;
   readonly #feeds: PathFeeds;
   readonly #sessions = new Map<string, MediaSession>();
-  readonly #places: Readonly<Record<MediaSession["protocol"], MediaPlaces<MediaSession>>>;
+  readonly #places = { whep: new AddressPlaces<MediaSession>(), whip: new AddressPlaces<MediaSession>() };
   readonly #stopTicking: () => void;
   readonly #endedBytes = { received: 0, sent: 0 };
 
   constructor(options: MediaSessionsOptions) {
     this.#options = options;
     const { services, turns, limits } = options;
-    this.#places = { whep: new MediaPlaces(limits.viewers), whip: new MediaPlaces(limits.publishers) };
     this.#feeds = new PathFeeds({ ...limits, services, turns });
     this.#stopTicking = everySecondInTurns(
       turns,
@@ -226,7 +225,7 @@ export class MediaSessions {
 
   #add(session: MediaSession): void {
     this.#sessions.set(session.id, session);
-    this.#places[session.protocol].add(session);
+    this.#places[session.protocol].add(session.client.address, session);
   }
 
   #remove(session: MediaSession): void {
@@ -237,9 +236,9 @@ export class MediaSessions {
   /** Of one more: the session that gives way to it, where one has to. Throws a MediaProblem where there is none. */
   #placeFor(client: MediaClient, protocol: MediaSession["protocol"], except?: MediaSession): MediaSession | undefined {
     const places = this.#places[protocol];
-    if (!places.isFull(except)) return undefined;
-    const { viewers, publishers } = this.#options.limits;
-    return places.givingWay(client, except) ?? (protocol === "whep" ? tooMany("players", viewers) : tooMany("publishers", publishers));
+    const most = this.#options.limits[protocol === "whep" ? "viewers" : "publishers"];
+    if (places.size - (except && places.has(except) ? 1 : 0) < most) return undefined;
+    return places.givingWay(client.address, except) ?? tooMany(protocol, most);
   }
 
   #makePlace(client: MediaClient, protocol: MediaSession["protocol"], except?: MediaSession): void {
@@ -270,6 +269,7 @@ export class MediaSessions {
       onConnected: () => {
         const session = sessionOf();
         const { media } = session;
+        this.#places[session.protocol].use(session);
         if (media?.protocol === "whep") media.whep.start();
         else media?.whip.start();
         this.#options.observer.changed(session);
