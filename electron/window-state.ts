@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { writeFileAtomically } from "../servers/core/files/atomic-file.ts";
+import { readRegularFile } from "../servers/core/files/regular-file.ts";
 
 export interface Rectangle {
   readonly x: number;
@@ -25,7 +25,7 @@ const graspable = 120;
 /** Undefined if nothing is saved yet or it cannot be read, which is not reported as an error. */
 export async function readWindowState(file: string): Promise<WindowState | undefined> {
   try {
-    return windowState.parse(JSON.parse(await readFile(file, "utf8")));
+    return windowState.parse(JSON.parse(await readRegularFile(file)));
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { writeFileAtomically } from "./core/files/atomic-file.ts";
+import { readRegularFile } from "./core/files/regular-file.ts";
 
 export const secretFileName = "dashboard-secret";
 
@@ -11,7 +11,7 @@ export const secretFileName = "dashboard-secret";
  */
 export async function openDashboardSecret(dataDir: string, warn: (text: string) => void): Promise<string> {
   const file = path.join(dataDir, secretFileName);
-  const kept = (await readFile(file, "utf8").catch(() => "")).trim();
+  const kept = (await readRegularFile(file).catch(() => "")).trim();
   if (/^[\w-]{43}$/.test(kept)) return kept;
   const secret = randomBytes(32).toString("base64url");
   try {

@@ -1,9 +1,10 @@
-import { readFile, rename, stat } from "node:fs/promises";
+import { rename, stat } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import { appSettings } from "../../contract/control.ts";
 import { issueSentence } from "../core/config/issue-text.ts";
 import { writeFileAtomically } from "../core/files/atomic-file.ts";
+import { NotRegularFile, readRegularFile } from "../core/files/regular-file.ts";
 import type { Service } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 
@@ -109,7 +110,9 @@ const unreadable = (file: string, cause: unknown) =>
   new ServiceError(
     "SETTINGS_UNREADABLE",
     `Cannot read ${file}: ${(cause as Error).message}`,
-    "Give this user the right to read and write there, or choose another --data-dir.",
+    cause instanceof NotRegularFile
+      ? "Move it away, or choose another --data-dir."
+      : "Give this user the right to read and write there, or choose another --data-dir.",
     {
       cause,
     },
@@ -118,7 +121,7 @@ const unreadable = (file: string, cause: unknown) =>
 async function read(file: string, note: (problem: string) => void): Promise<Settings | undefined> {
   let text: string;
   try {
-    text = await readFile(file, "utf8");
+    text = await readRegularFile(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw unreadable(file, error);

@@ -234,7 +234,7 @@ it("[GRPC-230] a configured replies file that is missing, unreadable or broken e
   writeFileSync(path.join(folder, "broken.jsonc"), '{ "rules": [\n{ "method" 1 } ] }');
   const problems = [
     ["gone.jsonc", "cannot be read"],
-    ["folder", "EISDIR"],
+    ["folder", "is not a regular file"],
     ["broken.jsonc", "has a problem in line 2, column 12: a colon is expected"],
   ] as const;
   for (const [name, problem] of problems) {

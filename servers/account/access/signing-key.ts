@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import { chmod, open, readFile, stat } from "node:fs/promises";
+import { chmod, open, stat } from "node:fs/promises";
 import path from "node:path";
+import { readRegularFile } from "../../core/files/regular-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 
@@ -28,7 +29,7 @@ export async function openSigningKey(folder: string, log: Log): Promise<KeyObjec
       await chmod(file, 0o600);
       log.warning(`${file} was readable by others; now only its owner may read it`);
     }
-    const secret = Buffer.from((await readFile(file, "utf8")).trim(), "base64url");
+    const secret = Buffer.from((await readRegularFile(file)).trim(), "base64url");
     if (secret.length >= bytes) return createSecretKey(secret);
   } catch (error) {
     throw unreachable(file, error);

@@ -1,11 +1,12 @@
 import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
-import { copyFile, link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, link, readdir, rename, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { AuthorityView } from "../../../contract/control.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
 import { makeFolder } from "../files/make-folder.ts";
+import { readRegularFile } from "../files/regular-file.ts";
 import { sqliteFileError } from "../files/sqlite-file.ts";
 import type { TlsMaterial } from "../net/tls-listener.ts";
 import { ServiceError } from "../service/service-error.ts";
@@ -85,7 +86,7 @@ async function validOfReplaced(folder: string, now: number): Promise<TlsMaterial
   const prefix = `${path.basename(bundleFile(folder))}.`;
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith(prefix) && name.endsWith(".old"));
   for (const name of names) {
-    const authority = parsePair(await readFile(path.join(folder, name), "utf8").catch(() => ""));
+    const authority = parsePair(await readRegularFile(path.join(folder, name)).catch(() => ""));
     if (authority && isValid(authority, now, renewBeforeMs)) return authority;
   }
   return undefined;
@@ -93,7 +94,7 @@ async function validOfReplaced(folder: string, now: number): Promise<TlsMaterial
 
 async function readIfThere(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return await readRegularFile(file);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     const hint =
@@ -120,11 +121,11 @@ const linkOrCopy = (from: string, to: string): Promise<void> =>
 
 /** Makes a self-signed certificate that clients already trust the authority of `folder`, if the folder has none yet. */
 export async function adoptAuthority(folder: string, from: { readonly certificate: string; readonly key: string }): Promise<void> {
-  const pair = await Promise.all([readFile(from.certificate, "utf8"), readFile(from.key, "utf8")]).catch(() => undefined);
+  const pair = await Promise.all([readRegularFile(from.certificate), readRegularFile(from.key)]).catch(() => undefined);
   const authority = pair && parsePair(pair.join("\n"));
   await renameEarlier(folder);
   if (!authority || !new X509Certificate(authority.cert).ca || !isValid(authority, Date.now(), renewBeforeMs)) return;
-  if ((await readFile(bundleFile(folder)).catch(() => undefined)) === undefined) await createOnce(bundleFile(folder), authority);
+  if ((await readRegularFile(bundleFile(folder)).catch(() => undefined)) === undefined) await createOnce(bundleFile(folder), authority);
 }
 
 const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/;
@@ -154,7 +155,7 @@ const isToCome = ({ cert }: TlsMaterial, now: number): boolean => now < Date.par
 
 async function withFile(folder: string, authority: TlsMaterial): Promise<CertificateAuthority> {
   const file = certificateFile(folder);
-  if ((await readFile(file, "utf8").catch(() => "")) !== authority.cert) await writeFileAtomically(file, authority.cert);
+  if ((await readRegularFile(file).catch(() => "")) !== authority.cert) await writeFileAtomically(file, authority.cert);
   return { ...authority, file };
 }
 
@@ -181,7 +182,7 @@ async function moveAside(file: string, judged: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
     throw error;
   }
-  if ((await readFile(aside, "utf8")) === judged) return;
+  if ((await readRegularFile(aside)) === judged) return;
   await link(aside, file).catch(() => {});
   await rm(aside);
 }

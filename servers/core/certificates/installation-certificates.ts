@@ -1,9 +1,9 @@
 import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { writeFileAtomically } from "../files/atomic-file.ts";
+import { readRegularFile } from "../files/regular-file.ts";
 import { sqliteFileError } from "../files/sqlite-file.ts";
 import type { TlsMaterial, TlsSource } from "../net/tls-listener.ts";
 import type { Log } from "../service/log.ts";
@@ -76,7 +76,7 @@ export async function openCertificates(options: CertificatesOptions): Promise<In
 async function currentLeaf(folder: string, names: readonly string[], now: number, warn: (text: string) => void) {
   const authority = await openAuthority(folder, now, warn);
   const file = path.join(folder, "computer.pem");
-  const kept = parsePair(await readFile(file, "utf8").catch(() => ""));
+  const kept = parsePair(await readRegularFile(file).catch(() => ""));
   if (kept && isCurrent(kept, authority, names, now)) return { authority, leaf: kept };
   const leaf = await makeLeaf(authority, names, now);
   await writeFileAtomically(file, pairText(leaf)).catch((error: unknown) => {

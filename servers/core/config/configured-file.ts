@@ -1,4 +1,4 @@
-import { access, constants, readFile } from "node:fs/promises";
+import { NotRegularFile, openRegularFile, readRegularFile } from "../files/regular-file.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { FieldMeta } from "./common-fields.ts";
 
@@ -28,15 +28,20 @@ export function oneOfField<Name extends string>(shape: { readonly [Field in Name
   return { path, field, title, env };
 }
 
-/** Throws CONFIG_INVALID where it cannot be read. */
-export const readConfiguredFile = (file: ConfiguredFile): Promise<string> => orUnreadable(file, readFile(file.path, "utf8"));
+/** Throws CONFIG_INVALID where it cannot be read, or is no regular file. */
+export const readConfiguredFile = (file: ConfiguredFile): Promise<string> => orUnreadable(file, readRegularFile(file.path));
 
 /** For a file that is read elsewhere. Throws CONFIG_INVALID. */
-export const checkConfiguredFile = (file: ConfiguredFile): Promise<void> => orUnreadable(file, access(file.path, constants.R_OK));
+export const checkConfiguredFile = (file: ConfiguredFile): Promise<void> =>
+  orUnreadable(
+    file,
+    openRegularFile(file.path).then((handle) => handle.close()),
+  );
 
 const orUnreadable = <Result>(file: ConfiguredFile, reading: Promise<Result>): Promise<Result> =>
   reading.catch((cause: unknown) => {
-    throw fileProblem(file, "cannot be read", `Correct the path in ${file.env}, or leave it empty.`, cause);
+    const problem = cause instanceof NotRegularFile ? "is not a regular file" : "cannot be read";
+    throw fileProblem(file, problem, `Correct the path in ${file.env}, or leave it empty.`, cause);
   });
 
 /** `problem` follows the file's name in the sentence: "holds no certificate". */

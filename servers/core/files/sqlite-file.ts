@@ -1,8 +1,9 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, readSync, statSync } from "node:fs";
 import path from "node:path";
 import type Sqlite from "better-sqlite3";
 import { ServiceError } from "../service/service-error.ts";
 import { makeFolder } from "./make-folder.ts";
+import { openRegularFileSync } from "./regular-file.ts";
 
 export interface SqliteFileOptions {
   /** FULL: a commit is on disk. NORMAL: a power failure may lose the last commits, a crash of the process does not. */
@@ -18,7 +19,7 @@ const magic = Buffer.from("SQLite format 3\0");
 export function notDatabase(file: string): ServiceError | undefined {
   const start = Buffer.alloc(magic.length);
   try {
-    const descriptor = openSync(file, "r");
+    const descriptor = openRegularFileSync(file);
     try {
       const length = readSync(descriptor, start, 0, start.length, 0);
       return length === 0 || start.equals(magic) ? undefined : damaged(file);
@@ -52,7 +53,7 @@ export async function openSqliteFile(file: string, options: SqliteFileOptions): 
   try {
     makeFolder(path.dirname(file));
     // A new file is readable by this user only; SQLite gives its log the same permissions.
-    closeSync(openSync(file, "a", 0o600));
+    closeSync(openRegularFileSync(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600));
     database = new Database(file, { timeout: busyMs });
     database.pragma(`synchronous = ${options.synchronous}`);
     options.prepare(database);

@@ -1,7 +1,8 @@
 import { type FSWatcher, unwatchFile, watch, watchFile } from "node:fs";
-import { open, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+import { openRegularFile } from "../../core/files/regular-file.ts";
 import { countOf } from "../../core/service/quantity.ts";
 import { errorText } from "../../core/service/service-error.ts";
 
@@ -102,7 +103,7 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
 
 /** "" if there is no file. */
 async function textOf(file: string, mostBytes: number): Promise<string> {
-  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+  const handle = await openRegularFile(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });

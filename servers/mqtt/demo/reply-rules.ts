@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { readFile, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import { type MqttReplyCondition, type MqttReplyRule, replyRule } from "../../../contract/services/mqtt-reply.ts";
 import type { MqttMessageProperties } from "../../../contract/traffic/mqtt.ts";
 import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+import { readRegularFile } from "../../core/files/regular-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { countOf, countText } from "../../core/service/quantity.ts";
 import { decodeForwarded } from "../codec/properties.ts";
@@ -200,7 +201,7 @@ export function createReplyRulesFile(folder: string, log: Log): ReplyRulesFile {
   return {
     async read() {
       try {
-        return savedRules.parse(JSON.parse(await readFile(file, "utf8")));
+        return savedRules.parse(JSON.parse(await readRegularFile(file)));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
         // The broker has to start without them; the file is kept so that the user can inspect it.

@@ -1,8 +1,9 @@
-import { readFile, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import type { RtspFileView } from "../../../contract/services/rtsp.ts";
 import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+import { readRegularFile } from "../../core/files/regular-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { WorkConnection } from "../../core/turns/work-connection.ts";
@@ -201,7 +202,7 @@ export class ClipLibrary {
   /** Empty where there is none that can be read; its files are left alone. */
   async #read(): Promise<readonly z.output<typeof savedClip>[]> {
     try {
-      return savedClips.parse(JSON.parse(await readFile(this.#index, "utf8"))).clips;
+      return savedClips.parse(JSON.parse(await readRegularFile(this.#index))).clips;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
       // The next file that is dropped is written into a new list.

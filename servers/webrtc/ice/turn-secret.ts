@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+import { readRegularFile } from "../../core/files/regular-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 
@@ -13,7 +13,7 @@ const secretText = /^[0-9a-f]{64}$/;
  */
 export async function keptTurnSecret(dataDir: string, log: Log): Promise<string> {
   const file = path.join(dataDir, "turn-secret");
-  const kept = await readFile(file, "utf8").then(
+  const kept = await readRegularFile(file).then(
     (text) => text.trim(),
     (error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") log.warning(`The secret of TURN cannot be read: ${error.message}`);

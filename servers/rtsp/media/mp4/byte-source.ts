@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { openRegularFileSync } from "../../../core/files/regular-file.ts";
 import { damaged } from "./media-file-error.ts";
 import type { Steps } from "./sample-table.ts";
 
@@ -11,7 +12,7 @@ export interface ByteSource {
 }
 
 export function openByteSource(file: string): ByteSource {
-  const descriptor = openSync(file, "r");
+  const descriptor = openRegularFileSync(file);
   try {
     const { size } = fstatSync(descriptor);
     return { size, read: (position, length) => readFully(descriptor, position, length), close: () => closeSync(descriptor) };
