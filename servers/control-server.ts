@@ -15,6 +15,7 @@ import {
 } from "../contract/wire.ts";
 import { createBoundedServers } from "./core/http/connections/bounded-server.ts";
 import { type WorkingRequest, writeForClient } from "./core/http/connections/client-work.ts";
+import { hasEmptyHost } from "./core/http/http-route.ts";
 import { acceptWebSocket } from "./core/http/websocket/accept-web-socket.ts";
 import { closeCode } from "./core/http/websocket/close-code.ts";
 import type { ServerWebSocket } from "./core/http/websocket/server-web-socket.ts";
@@ -84,14 +85,17 @@ export async function startControlServer(options: ControlServerOptions): Promise
 
   const hosts = () => loopbackHosts(port);
   const isOurHost = (request: IncomingMessage) => hosts().includes(request.headers.host ?? "");
+  const isOurTarget = ({ host }: AskedTarget) => host === undefined || hosts().includes(host);
   const hasToken = (protocols: readonly string[]) => protocols.some((protocol) => sameSecret(protocol, tokenProtocol(token)));
 
   async function onRequest(request: IncomingMessage, response: ServerResponse, work: WorkConnection) {
     if (!isOurHost(request)) return refuse(response, 421, "This server answers only for its loopback address.");
     if (request.method !== "GET" && request.method !== "HEAD")
       return refuse(response, 405, "Only GET is allowed here.", { allow: "GET, HEAD" });
-    const pathname = pathOf(request.url ?? "/");
-    if (pathname === undefined) return refuse(response, 400, "This is not a valid address.");
+    const asked = readTarget(request.url ?? "/");
+    if (asked === undefined) return refuse(response, 400, "This is not a valid address.");
+    if (!isOurTarget(asked)) return refuse(response, 421, "This server answers only for its loopback address.");
+    const { pathname } = asked;
     if (pathname.startsWith(exportPath)) await sendExport(request, response, pathname.slice(exportPath.length));
     else await sendFile({ socket: request.socket, work }, response, pathname, request.method === "HEAD");
   }
@@ -127,7 +131,9 @@ export async function startControlServer(options: ControlServerOptions): Promise
   function onUpgrade(request: IncomingMessage, socket: Socket, head: Buffer) {
     const fromOurPage = hosts().some((host) => request.headers.origin === `http://${host}`);
     const offered = request.headers["sec-websocket-protocol"]?.split(",", mostProtocols + 1).map((protocol) => protocol.trim()) ?? [];
-    if (!isOurHost(request) || !fromOurPage || offered.length > mostProtocols || pathOf(request.url ?? "") !== "/control") {
+    const asked = readTarget(request.url ?? "");
+    const isForControl = asked?.pathname === "/control" && isOurTarget(asked);
+    if (!isOurHost(request) || !fromOurPage || offered.length > mostProtocols || !isForControl) {
       lingeringClose(socket, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       return;
     }
@@ -253,11 +259,21 @@ function sameSecret(offered: string, expected: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Decoded; undefined where the target is no valid URL or escape. */
-function pathOf(target: string): string | undefined {
+interface AskedTarget {
+  /** Decoded. */
+  readonly pathname: string;
+  /** With its port, of a target in absolute form (RFC 9112 §3.2.2). It counts beside the Host field, which is checked too. */
+  readonly host?: string;
+}
+
+/** Undefined where the target is no valid URL of http or has an invalid escape. */
+function readTarget(target: string): AskedTarget | undefined {
   try {
     // "//name/path" would otherwise be read as another host.
-    return decodeURIComponent(new URL(`http://localhost${target}`).pathname);
+    if (target.startsWith("/")) return { pathname: decodeURIComponent(new URL(`http://localhost${target}`).pathname) };
+    if (hasEmptyHost(target)) return undefined;
+    const { protocol, username, password, host, pathname } = new URL(target);
+    return protocol === "http:" && username === "" && password === "" ? { pathname: decodeURIComponent(pathname), host } : undefined;
   } catch {
     return undefined;
   }

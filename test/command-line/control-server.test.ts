@@ -16,6 +16,7 @@ import { createBinaryHub } from "../../servers/supervisor/binary-hub.ts";
 import { serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
 import { createTurns } from "../../servers/supervisor/traffic/turns.ts";
+import { raw } from "../http/harness.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -158,6 +159,31 @@ describe("control server", () => {
     const socket = connect(port, lan.address);
     await expect(once(socket, "connect")).rejects.toMatchObject({ code: "ECONNREFUSED" });
     socket.destroy();
+  });
+
+  it("[BL-90] accepts a target in absolute form with its own name, and checks Host beside it", async () => {
+    const { get, open, origin, port } = await start();
+    for (const name of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`])
+      expect((await get(`http://${name}/`)).status).toBe(200);
+    expect((await get(`${origin}/assets/app-1.js?v=1`)).status).toBe(200);
+    expect((await get(`${origin}`)).status).toBe(200);
+    expect((await get(`${origin}/gone`)).status).toBe(404);
+    // Neither of the two makes the other one good.
+    for (const name of [`evil.example:${port}`, "evil.example", "127.0.0.1", `127.0.0.1:${port + 1}`])
+      expect((await get(`http://${name}/`)).status).toBe(421);
+    expect((await get(`${origin}/`, { headers: { host: `evil.example:${port}` } })).status).toBe(421);
+    for (const target of ["http:///", `https://127.0.0.1:${port}/`, `http://me@127.0.0.1:${port}/`, "http://:1/", `${origin}/%`])
+      expect({ target, status: (await get(target)).status }).toEqual({ target, status: 400 });
+    const page = { host: `127.0.0.1:${port}` };
+    expect((await open(page)).status).toBe(101);
+    const upgrade = (target: string) =>
+      raw(
+        port,
+        `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${origin}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${"A".repeat(22)}==\r\nSec-WebSocket-Protocol: other\r\n\r\n`,
+      );
+    // With a wrong token it is opened, and closed at once.
+    expect(await upgrade(`${origin}/control`)).toMatch(/^HTTP\/1.1 101 /);
+    expect(await upgrade(`http://evil.example:${port}/control`)).toMatch(/^HTTP\/1.1 403 /);
   });
 
   it("[BL-93] answers GET and HEAD", async () => {

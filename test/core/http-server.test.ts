@@ -73,6 +73,17 @@ describe.each(services)("$id", ({ start, post, body, answered, error }) => {
     }
   });
 
+  it("[BL-473] refuses a target in absolute form without a host", async () => {
+    const { port } = await start();
+    for (const target of ["http:///get", "http://:80/get", "HTTP://?a", "https://me@/get", "http://me:pass@:80"]) {
+      const answer = await raw(port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      expect(answer, target).toMatch(/^HTTP\/1.1 400 /);
+      expect(answer, target).toMatch(error);
+    }
+    const named = await raw(port, "GET http://me@a:80/no-such-path HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    expect(named).toMatch(/^HTTP\/1.1 404 /);
+  });
+
   const asking = (line: string, length: number) =>
     `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\nExpect: 100-continue\r\n\r\n`;
 

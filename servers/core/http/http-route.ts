@@ -87,6 +87,9 @@ function foundOf(group: readonly HttpRoute[]): FoundRoute {
   return { handlerOf: (method) => handlers.get(method), allow: allowedMethods(methods), params: {} };
 }
 
+/** RFC 9110 §4.2.1: a URI of http without a host is invalid, and who gets one has to refuse it. */
+export const hasEmptyHost = (target: string): boolean => /^https?:\/\/(?:[^/?#@]*@)?(?:[/?#:]|$)/i.test(target);
+
 /** The undecoded path of a request target. RFC 9112 §3.2.2: a target may be in absolute form. */
 export function pathOf(target: string): string {
   const start = target.startsWith("/") ? 0 : (/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(target)?.[0].length ?? 0);

@@ -10,7 +10,7 @@ import { oneStep, type WorkConnection } from "../turns/work-connection.ts";
 import type { HttpConnections } from "./connections/http-connections.ts";
 import { UnreadAnswers, type UnreadLimits } from "./connections/unread-answers.ts";
 import type { HttpDispatch, HttpErrors } from "./http-dispatch.ts";
-import type { HttpRequest, HttpResponse, PathParams } from "./http-route.ts";
+import { type HttpRequest, type HttpResponse, hasEmptyHost, type PathParams } from "./http-route.ts";
 import type { Cors } from "./messages/cors.ts";
 import { jsonType } from "./messages/http-answer.ts";
 import { createMalformedHandler, otherVersion } from "./messages/malformed-request.ts";
@@ -73,8 +73,9 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
   function begin(request: HttpRequest, response: HttpResponse): boolean {
     recorder.begin(request, response);
     cors.prepare(request, response);
-    if (!hasValidHost(request)) {
-      refuse(response, 400, "Exactly one valid Host field is required");
+    const problem = hostProblem(request);
+    if (problem !== undefined) {
+      refuse(response, 400, problem);
       return false;
     }
     // RFC 9110 §15.6.6: Node's parser lets 0.9 and 2.0 pass.
@@ -253,8 +254,16 @@ function createMessageClasses(fields: readonly string[], unread: UnreadAnswers, 
 
 const host = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
-/** RFC 9112 §3.2: HTTP/1.1 needs exactly one Host field, and its value must be a host. */
-export function hasValidHost(request: IncomingMessage): boolean {
+/** Whether the request says for which host it is. */
+export const hasValidHost = (request: IncomingMessage): boolean => hostProblem(request) === undefined;
+
+/** RFC 9112 §3.2: HTTP/1.1 needs exactly one Host field, and its value must be a host. A target in absolute form has to have one as well. */
+function hostProblem(request: IncomingMessage): string | undefined {
+  if (hasEmptyHost(request.url ?? "")) return "The target has no host";
+  return hasOneHost(request) ? undefined : "Exactly one valid Host field is required";
+}
+
+function hasOneHost(request: IncomingMessage): boolean {
   const { rawHeaders, headers } = request;
   let found = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
