@@ -355,7 +355,9 @@ describe("persistence", () => {
     const whole = ["received", "queued", "queued", "queued"];
     expect(notes.filter((what) => what !== "commit")).toEqual([...whole, ...whole, ...whole]);
     // A turn of the event loop may end between two messages.
-    const changesBefore = notes.flatMap((what, index) => (what === "commit" ? notes.slice(0, index).filter((one) => one !== what).length : []));
+    const changesBefore = notes.flatMap((what, index) =>
+      what === "commit" ? notes.slice(0, index).filter((one) => one !== what).length : [],
+    );
     expect(changesBefore).toContain(3 * whole.length);
     expect(changesBefore.filter((changes) => changes % whole.length > 0)).toEqual([]);
     await engine.stop();

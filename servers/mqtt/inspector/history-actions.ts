@@ -1,34 +1,40 @@
 import type { ExportPart } from "../../../contract/export.ts";
-import type { Handlers } from "../../../contract/operation.ts";
-import type { MqttActions } from "../../../contract/services/mqtt.ts";
+import type { Handlers, ParsedParamsOf } from "../../../contract/operation.ts";
+import type { MqttActions, MqttHistoryPage } from "../../../contract/services/mqtt.ts";
+import type { MqttMessageSummary } from "../../../contract/traffic/mqtt.ts";
 import { exportCursorText, parseExportCursor } from "../../core/service/parse-params.ts";
 import { resultOf } from "../../core/turns/work-connection.ts";
 import { recordedLine } from "../demo/recorded-line.ts";
-import type { MessageRecord } from "./message-record.ts";
+import type { MessageQuery } from "./kept-messages.ts";
+import { LookSteps } from "./look-steps.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 
 /** Largest response: a larger one would delay others. */
 const partLength = 512 << 10;
 
-interface ExportQuery {
-  readonly filter: string;
-  readonly text: string;
-  readonly withoutSample: boolean;
+interface ExportQuery extends MessageQuery {
   readonly after?: string | undefined;
 }
 
-/** One part of the matching messages, oldest first. */
-function exportHistory(recorder: MessageRecorder, { filter, text: wanted, withoutSample, after }: ExportQuery): ExportPart {
+/** One part of the matching messages, oldest first. In steps. */
+function* exportHistory(recorder: MessageRecorder, { after, ...query }: ExportQuery): Generator<undefined, ExportPart> {
   const { from, to } = after === undefined ? { from: 0, to: recorder.newestId } : parseExportCursor(after);
   let text = "";
   let items = 0;
   let total = 0;
   let next: string | undefined;
-  for (const record of matching(recorder, { filter, text: wanted, withoutSample, from, to })) {
+  const steps = new LookSteps();
+  for (const record of recorder.history.between(query, { from, to })) {
+    if (!record) {
+      yield;
+      continue;
+    }
     total++;
     if (next !== undefined) continue;
-    text += `${recordedLine(record)}\n`;
+    const line = `${recordedLine(record)}\n`;
+    text += line;
     items++;
+    if (steps.isOver(line.length)) yield;
     if (text.length < partLength) continue;
     next = exportCursorText({ from: record.id, to });
     // The total is counted for the first part only.
@@ -37,15 +43,17 @@ function exportHistory(recorder: MessageRecorder, { filter, text: wanted, withou
   return { text, items, ...(after === undefined && { total }), ...(next !== undefined && { next }) };
 }
 
-function* matching(
-  recorder: MessageRecorder,
-  { filter, text, withoutSample, from, to }: Omit<ExportQuery, "after"> & { readonly from: number; readonly to: number },
-): Generator<MessageRecord> {
-  const wanted = Buffer.from(text, "utf8").toString("latin1");
-  for (const record of recorder.between(filter, from, to)) {
-    if (withoutSample && record.isSample) continue;
-    if (wanted === "" || record.payloadHas(wanted)) yield record;
+type HistoryQuery = ParsedParamsOf<MqttActions["topic.history"]>;
+
+function* historyPage(recorder: MessageRecorder, { before, limit, ...query }: HistoryQuery): Generator<undefined, MqttHistoryPage> {
+  const { records, searchedInPart } = yield* recorder.history.history(query, { before, limit });
+  const messages: MqttMessageSummary[] = [];
+  const steps = new LookSteps();
+  for (const record of records) {
+    messages.push(record.summary());
+    if (steps.isOver(record.topic.length + record.publisherId.length)) yield;
   }
+  return { messages, ...(searchedInPart > 0 && { searchedInPart }) };
 }
 
 type HistoryActions = Pick<
@@ -61,12 +69,9 @@ export const historyHandlers = (
 ): Handlers<HistoryActions> => ({
   "topic.children": ({ topic, ...page }) => recorder.tree.children(topic, page, isRetained),
   "topic.search": ({ filter, retained, ...page }) => inTurns(recorder.tree.search(filter, { ...page, retained }, isRetained)),
-  "topic.history": ({ filter, ...options }) => {
-    const { records, searchedInPart } = recorder.history(filter, { before: undefined, ...options });
-    return { messages: records.map((record) => record.summary()), ...(searchedInPart > 0 && { searchedInPart }) };
-  },
+  "topic.history": (query) => inTurns(historyPage(recorder, query)),
   "message.read": ({ id }) => recorder.find(id)?.details() ?? null,
   "history.clear": () => ({ cleared: recorder.clear() }),
   "history.restore": () => ({ restored: recorder.restore() }),
-  "history.export": (query) => exportHistory(recorder, query),
+  "history.export": (query) => inTurns(exportHistory(recorder, query)),
 });

@@ -1,5 +1,6 @@
 import { createTopicMatcher, hasWildcard, isLongName } from "../codec/topic.ts";
 import { AgedRecords } from "./aged-records.ts";
+import { LookSteps } from "./look-steps.ts";
 import { type MessageRecord, TopicHistory } from "./message-record.ts";
 import type { TopicNode } from "./topic-node.ts";
 import { TopicTree, type TopicTreeLimits } from "./topic-tree.ts";
@@ -12,13 +13,23 @@ export interface KeptMessagesLimits extends TopicTreeLimits {
   readonly recordedTopicBytes: number;
 }
 
-export interface HistoryOptions {
+export interface MessageQuery {
+  /** A topic, or with wildcards. */
+  readonly filter: string;
   /** Only with this text in the payload. */
   readonly text: string;
+  readonly withoutSample?: boolean;
+}
+
+export interface HistoryOptions {
   /** Only with a smaller id. */
   readonly before: number | undefined;
   readonly limit: number;
-  readonly withoutSample?: boolean;
+}
+
+interface IdRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 export interface FoundMessages {
@@ -124,8 +135,7 @@ export class KeptMessages {
 
   /** Updates the counted bytes after deliveries were added. */
   countAgain(record: MessageRecord): void {
-    // It was evicted already.
-    if (record.countedBytes === 0) return;
+    if (record.isForgotten) return;
     const more = record.heldBytes - record.countedBytes;
     record.countedBytes += more;
     (this.last.find(record.id) ? this.last : this.recent).bytes += more;
@@ -142,55 +152,32 @@ export class KeptMessages {
   }
 
   /** Oldest first. */
-  private *all(): Generator<MessageRecord> {
-    yield* this.last.values();
-    yield* this.recent.values();
+  private inOrder(): MessageRecord[] {
+    return [...this.last.values(), ...this.recent.values()];
   }
 
-  /** Newest first. */
-  history(filter: string, options: HistoryOptions): FoundMessages {
-    const before = options.before ?? Number.POSITIVE_INFINITY;
-    const text = Buffer.from(options.text, "utf8").toString("latin1");
+  /** Newest first. In steps. */
+  *history(query: MessageQuery, { before = Number.POSITIVE_INFINITY, limit }: HistoryOptions): Generator<undefined, FoundMessages> {
     const records: MessageRecord[] = [];
     let searchedInPart = 0;
-    for (const record of this.newestFirst(filter)) {
-      if (record.id >= before || (options.withoutSample && record.isSample)) continue;
-      if (text !== "" && !record.payloadHas(text)) {
-        if (record.isCut) searchedInPart++;
-        continue;
-      }
-      records.push(record);
-      if (records.length === options.limit) break;
+    const onCut = () => searchedInPart++;
+    for (const record of matching(this.newestFirst(query.filter), query, { from: 0, to: before - 1 }, onCut)) {
+      if (!record) yield;
+      else if (records.push(record) === limit) break;
     }
     return { records, searchedInPart };
   }
 
-  private *newestFirst(filter: string): Generator<MessageRecord> {
+  /** All that may match. */
+  private newestFirst(filter: string): Iterable<MessageRecord> {
     const node = hasWildcard(filter) ? undefined : this.tree.node(filter);
-    if (node) {
-      if (node.history) yield* node.history.newestFirst();
-      return;
-    }
-    const evicted = this.evicted.get(filter);
-    if (evicted) {
-      yield* evicted.newestFirst();
-      return;
-    }
-    const matches = rememberedMatcher(filter);
-    const records = [...this.last.values(), ...this.recent.values()];
-    for (let index = records.length - 1; index >= 0; index--) {
-      const record = records[index] as MessageRecord;
-      if (matches(record.topic)) yield record;
-    }
+    if (node) return node.history?.newestFirst() ?? [];
+    return this.evicted.get(filter)?.newestFirst() ?? this.inOrder().reverse();
   }
 
-  /** Oldest first, with ids beyond `from` and up to `to`. */
-  *between(filter: string, from: number, to: number): Iterable<MessageRecord> {
-    const matches = rememberedMatcher(filter);
-    for (const record of this.all()) {
-      if (record.id > to) return;
-      if (record.id > from && matches(record.topic)) yield record;
-    }
+  /** Oldest first, with ids beyond `from` and up to `to`; undefined where a step ends. */
+  between(query: MessageQuery, range: IdRange): Iterable<MessageRecord | undefined> {
+    return matching(this.inOrder(), query, range);
   }
 
   /** Appends the messages that were recorded after the clear; `newer` must not be used afterwards. */
@@ -198,12 +185,31 @@ export class KeptMessages {
     this.rest();
     this.tree.appendNewer(newer.tree);
     this.unrecorded += newer.unrecorded;
-    for (const record of newer.all()) {
+    for (const record of newer.inOrder()) {
       record.older = undefined;
       record.newer = undefined;
       record.history = undefined;
       this.keep(record, this.tree.node(record.topic));
     }
+  }
+}
+
+/** Undefined where a step ends. What was forgotten between two steps is left out; `onCut` tells of those whose text is not known as a whole. */
+function* matching(
+  records: Iterable<MessageRecord>,
+  { filter, text, withoutSample }: MessageQuery,
+  { from, to }: IdRange,
+  onCut?: () => void,
+): Generator<MessageRecord | undefined> {
+  const matches = rememberedMatcher(filter);
+  const wanted = Buffer.from(text, "utf8").toString("latin1");
+  const steps = new LookSteps();
+  for (const record of records) {
+    if (steps.isOver(wanted === "" ? 0 : record.heldBytes)) yield undefined;
+    if (record.id <= from || record.id > to || record.isForgotten) continue;
+    if ((withoutSample && record.isSample) || !matches(record.topic)) continue;
+    if (wanted === "" || record.payloadHas(wanted)) yield record;
+    else if (record.isCut) onCut?.();
   }
 }
 

@@ -185,6 +185,11 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     return this.bytes.includes(text, this.payloadAt);
   }
 
+  /** It was in the history, and is no more. */
+  get isForgotten(): boolean {
+    return this.countedBytes === 0;
+  }
+
   /** Of a restored record there may be only a part. */
   get isCut(): boolean {
     return this.bytes.length - this.payloadAt < this.payloadBytes;

@@ -7,7 +7,7 @@ import type { ObservedPublisher } from "../engine/engine-observer.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { MqttConfig } from "../mqtt-config.ts";
-import { type FoundMessages, type HistoryOptions, KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
+import { KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";
 import { mqttEvent } from "./mqtt-event.ts";
 import { readHistory } from "./read-history.ts";
@@ -206,14 +206,9 @@ export class MessageRecorder {
     return this.messages.find(id);
   }
 
-  /** Newest first. */
-  history(filter: string, options: HistoryOptions): FoundMessages {
-    return this.messages.history(filter, options);
-  }
-
-  /** Oldest first, with ids beyond `from` and up to `to`. */
-  between(filter: string, from: number, to: number): Iterable<MessageRecord> {
-    return this.messages.between(filter, from, to);
+  /** What is searched for messages; another one after a clear. */
+  get history(): Pick<KeptMessages, "history" | "between"> {
+    return this.messages;
   }
 
   /** Clears counts and history; they can be restored for a while. */

@@ -1,6 +1,7 @@
 import type { MqttTopicPage } from "../../../contract/services/mqtt.ts";
 import { createTopicMatcher, hasWildcard, isLongName, isSystemTopic, mostLongNames, textBytes } from "../codec/topic.ts";
 import type { Message } from "../engine/routing/message.ts";
+import { LookSteps } from "./look-steps.ts";
 import type { MessageRecord } from "./message-record.ts";
 import { SortedList } from "./sorted-list.ts";
 import { compareTopicText, TopicNode } from "./topic-node.ts";
@@ -27,9 +28,6 @@ interface SearchPage extends Page {
 
 /** Largest share of the tree's bytes for one topic: a longer one is recorded but left out of the tree, where it would evict many. */
 const topicPart = 1 / 100;
-/** Characters that are compared between two looks at the clock, and as how many a topic counts besides. */
-const charactersOfStep = 64 << 10;
-const looksOfTopic = 100;
 /** Most topics that are checked for an eviction; if all of them are retained, the new topic is left out. */
 const evictionSteps = 64;
 
@@ -240,14 +238,11 @@ export class TopicTree {
     const text = filter.toLowerCase();
     const matches = hasWildcard(filter) ? createTopicMatcher(filter) : (topic: string) => topic.toLowerCase().includes(text);
     const nodes: TopicNode[] = [];
-    let looked = 0;
+    const steps = new LookSteps();
     for (const node of all) {
       const { topic } = node;
-      looked += looksOfTopic + topic.length;
       if (matches(topic)) nodes.push(node);
-      if (looked < charactersOfStep) continue;
-      looked = 0;
-      yield;
+      if (steps.isOver(topic.length)) yield;
     }
     this.lastSearch = { filter, version, searched: all.length, nodes };
     return nodes;

@@ -1,9 +1,13 @@
-import { expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { TrafficSink } from "../../../servers/core/service/service.ts";
 import { resultOf } from "../../../servers/core/turns/work-connection.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
+import { historyHandlers } from "../../../servers/mqtt/inspector/history-actions.ts";
 import { KeptMessages } from "../../../servers/mqtt/inspector/kept-messages.ts";
 import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts";
+import { MessageRecorder, recorderLimits } from "../../../servers/mqtt/inspector/message-recorder.ts";
 import { compareNatural } from "../../../servers/mqtt/inspector/natural-order.ts";
+import { mqttConfig } from "../../../servers/mqtt/mqtt-config.ts";
 import { createRecorded, type Row, recordOf } from "../../support/records.ts";
 
 const limits = {
@@ -29,6 +33,9 @@ function publishTo(kept: KeptMessages, id: number, topic: string, payload: Buffe
   kept.keep(record, node);
   return record;
 }
+
+const historyOf = (kept: KeptMessages, filter: string) =>
+  resultOf(kept.history({ filter, text: "" }, { before: undefined, limit: 10 })).records.map(({ id }) => id);
 
 it("[MQTT-124] a message that has left the history uses little more memory than its row", () => {
   const kept = new KeptMessages(limits);
@@ -136,8 +143,8 @@ it("[MQTT-236] a full tree drops the topic that was silent longest, unless it is
     ["c", 1],
     ["d", 1],
   ]);
-  expect(kept.history("c", { text: "", before: undefined, limit: 10 }).records.map((record) => record.id)).toEqual([6, 3]);
-  expect(kept.history("a/b", { text: "", before: undefined, limit: 10 }).records.map((record) => record.id)).toEqual([4, 2]);
+  expect(historyOf(kept, "c")).toEqual([6, 3]);
+  expect(historyOf(kept, "a/b")).toEqual([4, 2]);
   expect(kept.tree.uncounted).toBe(3);
 });
 
@@ -161,7 +168,7 @@ it("[MQTT-236] a very long topic is recorded but not in the tree", () => {
   const topic = "t".repeat(20_000);
   publishTo(kept, 1, topic, Buffer.alloc(0));
   expect([kept.tree.size, kept.tree.uncounted]).toEqual([0, 1]);
-  expect(kept.history(topic, { text: "", before: undefined, limit: 10 }).records).toHaveLength(1);
+  expect(historyOf(kept, topic)).toEqual([1]);
 });
 
 it("[MQTT-326] a search of the tree of topics looks at some of them in each step", () => {
@@ -174,3 +181,66 @@ it("[MQTT-326] a search of the tree of topics looks at some of them in each step
   expect(steps).toBeGreaterThan(5);
   expect(step.value.matching).toBeGreaterThan(5);
 });
+
+describe("[MQTT-482] the messages of a history", () => {
+  const count = 3_000;
+  const fill = (topicOf: (index: number) => string) => {
+    const most = { recordedMessages: count, recordedBytes: 64 << 20, recordedTopicMessages: count, recordedTopicBytes: 64 << 20 };
+    const kept = new KeptMessages({ ...limits, ...most });
+    for (let id = 1; id <= count; id++) publishTo(kept, id, topicOf(id), Buffer.from(`payload ${id}`));
+    return kept;
+  };
+
+  it.each(["one/topic", "one/+", "other"])("are searched in steps: %s", (filter) => {
+    const kept = fill(() => "one/topic");
+    const search = kept.history({ filter, text: "payload 1" }, { before: 10, limit: 5 });
+    let steps = 0;
+    let step = search.next();
+    for (; !step.done; step = search.next()) steps++;
+    expect(steps).toBeGreaterThan(3);
+    expect(step.value.records.map(({ id }) => id)).toEqual(filter === "other" ? [] : [1]);
+  });
+
+  it.each(["one/topic", "#"])("are not found when they have left it between two steps, nor those that have come: %s", (filter) => {
+    const kept = fill(() => "one/topic");
+    const search = kept.history({ filter, text: "payload" }, { before: undefined, limit: count });
+    search.next();
+    for (let id = count + 1; id <= count + 1_000; id++) publishTo(kept, id, "one/topic", Buffer.from("payload"));
+    const ids = resultOf(search).records.map(({ id }) => id);
+    expect([ids[0], ids.at(-1), ids.length]).toEqual([count, 1_001, count - 1_000]);
+  });
+
+  it("are exported in steps, the oldest first", () => {
+    const kept = fill((id) => `topic/${id % 7}`);
+    const found = [...kept.between({ filter: "topic/3", text: "9" }, { from: 100, to: 2_000 })];
+    expect(found.filter((record) => !record).length).toBeGreaterThan(3);
+    const expected = Array.from({ length: 1_900 }, (_, index) => index + 101).filter((id) => id % 7 === 3 && String(id).includes("9"));
+    expect(found.flatMap((record) => record?.id ?? [])).toEqual(expected);
+  });
+
+  it("are answered to the page over several turns of the event loop", async () => {
+    const recorder = new MessageRecorder(
+      { touch() {}, nextId: () => ++lastId } as unknown as TrafficSink,
+      recorderLimits(mqttConfig.parse({})),
+    );
+    onTestFinished(() => recorder.close());
+    const payload = Buffer.alloc(20_000, "x");
+    for (let index = 0; index < 100; index++)
+      recorder.published(new Message({ topic: "long", payload, qos: 0, retain: false }), undefined, undefined);
+    let steps = 0;
+    const inTurns = <Result>(work: Iterator<unknown, Result>) => {
+      steps = 0;
+      for (;;) {
+        const { done, value } = work.next();
+        if (done) return value;
+        steps++;
+      }
+    };
+    const handlers = historyHandlers(recorder, () => false, inTurns);
+    const page = await handlers["topic.history"]({ filter: "#", text: "y", withoutSample: false, limit: 100 });
+    expect([page.messages, steps > 20]).toEqual([[], true]);
+    const part = await handlers["history.export"]({ filter: "#", text: "", withoutSample: false });
+    expect([part.total, part.items, steps > 5]).toEqual([100, 20, true]);
+  });
+});
+let lastId = 0;
