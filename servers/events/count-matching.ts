@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventFilter } from "../../contract/services/events.ts";
+import { StepBudget } from "./step-budget.ts";
 import type { EventStore } from "./store/event-store.ts";
 import { isKeyFilter, isPlotFilter } from "./store/filter-sql.ts";
 
@@ -16,12 +17,14 @@ export interface CountOptions {
 }
 
 interface Until {
-  readonly at: number;
+  readonly budget: StepBudget;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Time allowed for a scan; the answer is what was found until then. */
-const scanBudgetMs = 250;
+/** Time allowed for a count; the answer is what was found until then. */
+const countBudgetMs = 250;
+/** Of this so much is for the scans behind the plot rollups. */
+const edgesMs = 100;
 const catchUpMs = 150;
 const eventsAtOnce = 50_000;
 
@@ -33,12 +36,12 @@ const eventsAtOnce = 50_000;
 export async function countMatching(
   store: EventStore,
   filter: EventFilter,
-  { budgetMs = scanBudgetMs, signal }: CountOptions = {},
+  { budgetMs = countBudgetMs, signal }: CountOptions = {},
 ): Promise<Matching> {
   if (isKeyFilter(filter)) return { matching: await store.count(filter), exact: true };
-  const until: Until = { at: performance.now() + budgetMs, signal };
+  const until: Until = { budget: new StepBudget(store, budgetMs), signal };
   if (!isPlotFilter(filter)) return await countByScan(store, filter, until);
-  const behind = await catchUpPlots(store, { forMs: Math.max(catchUpMs, budgetMs - scanBudgetMs), signal });
+  const behind = await catchUpPlots(store, { ...until, reserveMs: edgesMs });
   const { found, edges } = await store.countPlotted(filter, filter);
   let matching = found;
   let exact = behind === 0;
@@ -50,28 +53,35 @@ export async function countMatching(
   return { matching, exact };
 }
 
-async function countByScan(store: EventStore, filter: EventFilter, { at, signal }: Until): Promise<Matching> {
+async function countByScan(store: EventStore, filter: EventFilter, { budget, signal }: Until): Promise<Matching> {
   let matching = 0;
   let from: number | undefined;
   for (;;) {
-    const counted = await store.countBetween(filter, { direction: "descending", from, limit: eventsAtOnce });
+    const range = { direction: "descending", from, limit: eventsAtOnce } as const;
+    const counted = await budget.take(() => store.countBetween(filter, range));
     matching += counted.found;
     from = counted.reached;
     if (counted.ended) return { matching, exact: true };
-    if (signal?.aborted || performance.now() > at) return { matching, exact: false };
+    if (signal?.aborted || budget.isSpent()) return { matching, exact: false };
     await nextTurn();
   }
+}
+
+export interface CatchUpOptions {
+  readonly budget?: StepBudget;
+  /** What is to be left of the budget. */
+  readonly reserveMs?: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Counts new events into the plot rollups for a bounded time; resolves with how many are left. */
 export async function catchUpPlots(
   store: EventStore,
-  { forMs = catchUpMs, signal }: { readonly forMs?: number; readonly signal?: AbortSignal | undefined } = {},
+  { budget = new StepBudget(store, catchUpMs), reserveMs = 0, signal }: CatchUpOptions = {},
 ): Promise<number> {
-  const startedAt = performance.now();
   for (;;) {
-    const left = await store.catchUpPlots();
-    if (left === 0 || signal?.aborted || performance.now() - startedAt > forMs) return left;
+    const left = await budget.take(() => store.catchUpPlots());
+    if (left === 0 || signal?.aborted || budget.isSpent(reserveMs)) return left;
     await nextTurn();
   }
 }

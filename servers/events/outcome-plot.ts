@@ -3,6 +3,7 @@ import type { EventFilter, EventRange, OutcomePlot } from "../../contract/servic
 import { eventTime } from "./completion-event.ts";
 import { catchUpPlots } from "./count-matching.ts";
 import { PlotSums } from "./plot-sums.ts";
+import { StepBudget } from "./step-budget.ts";
 import type { EventStore, PlotCount, PlotKey, PlotSlice, PlotStep } from "./store/event-store.ts";
 import { isPlotFilter } from "./store/filter-sql.ts";
 import { stepLength } from "./store/sqlite-plots.ts";
@@ -108,13 +109,14 @@ interface Counted {
 async function countFromTables(store: EventStore, sums: PlotSums, { step, start, filter }: Asked): Promise<Counted> {
   const behind = await catchUpPlots(store);
   const since = start === undefined ? "" : eventTime(start).slice(0, stepLength[step]);
-  const startedAt = performance.now();
+  const budget = new StepBudget(store, tablesBudgetMs);
   let below: PlotKey | undefined;
   do {
-    const slice: PlotSlice<PlotCount[]> = await store.plot({ step, since, filter, below });
+    const query = { step, since, filter, below };
+    const slice: PlotSlice<PlotCount[]> = await budget.take(() => store.plot(query));
     for (const count of slice.found) sums.add(count);
     below = slice.edge;
-    if (below && performance.now() - startedAt > tablesBudgetMs) return { behind, sampled: sums.total };
+    if (below && budget.isSpent()) return { behind, sampled: sums.total };
     if (below) await nextTurn();
   } while (below);
   return { behind };
@@ -123,14 +125,15 @@ async function countFromTables(store: EventStore, sums: PlotSums, { step, start,
 /** The newest events first, as far as the time allows. */
 async function countByScan(store: EventStore, sums: PlotSums, { step, start, filter }: Asked): Promise<Counted> {
   const timed = start === undefined ? filter : { ...filter, from: Math.max(start, filter.from ?? start) };
-  const startedAt = performance.now();
+  const budget = new StepBudget(store, scanBudgetMs);
   let from: number | undefined;
   for (;;) {
-    const part = await store.plotBetween(timed, step, { direction: "descending", from, limit: eventsAtOnce });
+    const range = { direction: "descending", from, limit: eventsAtOnce } as const;
+    const part = await budget.take(() => store.plotBetween(timed, step, range));
     for (const count of part.found) sums.add(count);
     from = part.reached;
     if (part.ended) return { behind: 0 };
-    if (performance.now() - startedAt > scanBudgetMs) return { behind: 0, sampled: sums.total };
+    if (budget.isSpent()) return { behind: 0, sampled: sums.total };
     await nextTurn();
   }
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ParsedParamsOf } from "../../contract/operation.ts";
 import type { EventFilter, EventPage, EventPlace, EventRow, EventsActions } from "../../contract/services/events.ts";
 import { countMatching, type Matching } from "./count-matching.ts";
+import { StepBudget } from "./step-budget.ts";
 import type { EventStore, ScanRange, TimePlace } from "./store/event-store.ts";
 import { isIndexed, isKeyFilter, isTimeFilter } from "./store/filter-sql.ts";
 import { placeOf } from "./store/sqlite-time-scans.ts";
@@ -73,17 +74,18 @@ async function collectInTime(
     ...range
   }: { readonly direction: ScanRange["direction"]; readonly from?: TimePlace | undefined; readonly skip: number; readonly wanted: number },
 ): Promise<{ rows: EventRow[]; ended: boolean; reached: TimePlace | undefined }> {
-  const startedAt = performance.now();
+  const budget = new StepBudget(store, scanBudgetMs);
   const rows: EventRow[] = [];
   let { from } = range;
   let left = skip;
   for (;;) {
-    const part = await store.scanInTime(filter, { direction, from, skip: left, limit: wanted - rows.length });
+    const next = { direction, from, skip: left, limit: wanted - rows.length };
+    const part = await budget.take(() => store.scanInTime(filter, next));
     rows.push(...part.found);
     left -= part.skipped;
     from = part.reached;
     // Without a search the way to the page is entries of the index alone.
-    const isLate = !isTimeFilter(filter) && performance.now() - startedAt > scanBudgetMs;
+    const isLate = !isTimeFilter(filter) && budget.isSpent();
     if (part.ended || rows.length >= wanted || isLate) return { rows, ended: part.ended, reached: from };
     await nextTurn();
   }
@@ -136,24 +138,25 @@ async function collect(
   range: Omit<ScanRange, "limit">,
   { skip, wanted }: { readonly skip: number; readonly wanted: number },
 ): Promise<{ rows: EventRow[]; ended: boolean; reached: number }> {
-  const startedAt = performance.now();
+  const budget = new StepBudget(store, scanBudgetMs);
   const rows: EventRow[] = [];
   let left = skip;
   let { from } = range;
   for (;;) {
     let part: { readonly reached: number; readonly ended: boolean };
     if (left > 0) {
-      const counted = await store.countBetween(filter, { ...range, from, limit: Math.min(left, countedAtOnce) });
+      const next = { ...range, from, limit: Math.min(left, countedAtOnce) };
+      const counted = await budget.take(() => store.countBetween(filter, next));
       left -= counted.found;
       part = counted;
     } else {
-      const scanned = await store.scan(filter, { ...range, from, limit: Math.min(rowsAtOnce, wanted - rows.length) });
+      const next = { ...range, from, limit: Math.min(rowsAtOnce, wanted - rows.length) };
+      const scanned = await budget.take(() => store.scan(filter, next));
       rows.push(...scanned.found);
       part = scanned;
     }
     from = part.reached;
-    if (part.ended || rows.length >= wanted || performance.now() - startedAt > scanBudgetMs)
-      return { rows, ended: part.ended, reached: from };
+    if (part.ended || rows.length >= wanted || budget.isSpent()) return { rows, ended: part.ended, reached: from };
     await nextTurn();
   }
 }

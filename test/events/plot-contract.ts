@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { EventFilter } from "../../contract/services/events.ts";
 import { catchUpPlots, countMatching } from "../../servers/events/count-matching.ts";
 import { outcomePlot } from "../../servers/events/outcome-plot.ts";
+import { StepBudget } from "../../servers/events/step-budget.ts";
 import type { EventStore } from "../../servers/events/store/event-store.ts";
 import { device } from "./harness.ts";
 import { fill, manyEvents, matches, start, stored } from "./store-contract.ts";
@@ -93,7 +94,7 @@ export function plotContract(name: string, makeStore: () => Promise<EventStore>)
       const go = manyEvents(20).map((event) => ({ ...event, language: "go", provider: "p1" }));
       await fill(store, [...many, ...go]);
       // A plot counts what is new for a bounded time only.
-      await catchUpPlots(store, { forMs: Number.POSITIVE_INFINITY });
+      await catchUpPlots(store, { budget: new StepBudget(store, Number.POSITIVE_INFINITY) });
       const now = start + 10 * dayMs;
       const plot = await outcomePlot(store, "7d", {}, start + names * 7_000);
       const { series, byLanguage, byProvider, total } = plot;

@@ -1,6 +1,7 @@
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import { FairOrder } from "./fair-order.ts";
 import { ReadTurns } from "./read-turns.ts";
+import { systemCpuMs } from "./thread-cpu.ts";
 import { ThreadTurns } from "./thread-turns.ts";
 import { WaitTurns } from "./wait-turns.ts";
 import { WeightedQueue } from "./weighted-queue.ts";
@@ -17,15 +18,8 @@ const itemsBehindTime = 8;
 
 /** An item that seems longer than this is measured by CPU time: other programs may have had the processor meanwhile. */
 const checkedMs = shareMs / 2;
-
-function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-}
 /** In a turn in which nobody waits: so much is known of those who have little to do on a busy machine. Each reading takes half a microsecond. */
 const measuredAlone = 4;
-/** Windows counts CPU time in steps of 16 ms. */
-const systemCpuMs = process.platform === "win32" ? undefined : threadCpuMs;
 
 function* stepsOf<Item>(items: Iterable<Item>, act: (item: Item) => void): Generator<void, void> {
   for (const item of items) {

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { eventTime } from "../completion-event.ts";
 import type { PlotFilter, PlotKey, PlotSlice } from "./event-store.ts";
 import { type FilterSql, filterSql, plotFilter, type SqlDialect } from "./filter-sql.ts";
-import type { StepSpan } from "./time-cover.ts";
+import { hourPlotMs, minutePlotMs, type StepSpan } from "./time-cover.ts";
 
 /** Rows of the plot rollups that one step visits: there may be as many as events, if each names another language. */
 const sliceRows = 4_000;
@@ -14,11 +15,15 @@ export interface SlicePlace {
 }
 
 /** Queries for the last row of the next slice, the newest steps first. Without a row the slice is the rest. */
-export function edgeSql(dialect: SqlDialect, place: SlicePlace): { readonly sql: string; readonly values: FilterSql["values"] } {
+export function edgeSql(
+  dialect: SqlDialect,
+  place: SlicePlace,
+  rows = sliceRows,
+): { readonly sql: string; readonly values: FilterSql["values"] } {
   const { where, values } = sliceSql(dialect, place, undefined, {});
   const order = keyColumns.map((column) => `${column} DESC`).join(", ");
   return {
-    sql: `SELECT ${keyColumns.join(", ")} FROM roll_plot WHERE ${where} ORDER BY ${order} LIMIT 1 OFFSET ${sliceRows - 1}`,
+    sql: `SELECT ${keyColumns.join(", ")} FROM roll_plot WHERE ${where} ORDER BY ${order} LIMIT 1 OFFSET ${rows - 1}`,
     values,
   };
 }
@@ -31,13 +36,22 @@ export function sliceSql(dialect: SqlDialect, { span, below }: SlicePlace, edge:
     return dialect.parameter(values.length);
   };
   const row = (key: PlotKey) => `(${keyColumns.map((column) => add(key[column])).join(", ")})`;
-  const conditions = [`step = ${add(span.step)}`, `at >= ${add(span.since)}`];
-  if (span.until !== undefined) conditions.push(`at < ${add(span.until)}`);
-  if (below) conditions.push(`(${keyColumns.join(", ")}) < ${row(below)}`);
-  if (edge) conditions.push(`(${keyColumns.join(", ")}) >= ${row(edge)}`);
+  const names = `(${keyColumns.join(", ")})`;
+  const conditions = [`step = ${add(span.step)}`];
+  // One bound at each side: of two SQLite's index takes the looser one, and visits all that lies between them.
+  if (below) conditions.push(`${names} < ${row(below)}`);
+  else if (span.until !== undefined) conditions.push(`at < ${add(span.until)}`);
+  conditions.push(edge ? `${names} >= ${row(edge)}` : `at >= ${add(span.since)}`);
   const matching = filterSql(plotFilter(filter), dialect, values.length + 1);
   return { where: [...conditions, matching.where].join(" AND "), values: [...values, ...matching.values] };
 }
+
+/** Rows that are older than the plots read them. After a pause they may be as many as events: a step deletes a slice of each span. */
+export const oldPlots = (now: number): readonly SlicePlace[] =>
+  [
+    { step: "minute", since: "", until: eventTime(now - minutePlotMs).slice(0, 16) } as const,
+    { step: "hour", since: "", until: eventTime(now - hourPlotMs).slice(0, 13) } as const,
+  ].map((span) => ({ span, below: undefined }));
 
 /** The sum over all slices of the spans, with a turn of the event loop between two. */
 export async function sumOfSlices(spans: readonly StepSpan[], read: (place: SlicePlace) => Promise<PlotSlice<number>>): Promise<number> {

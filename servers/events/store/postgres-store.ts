@@ -5,7 +5,7 @@ import { ServiceError } from "../../core/service/service-error.ts";
 import { eventTime, type NewEvent } from "../completion-event.ts";
 import type { EventStore, KeyFilter, PlotCount, PlotFilter, PlotKey, PlotQuery, PlotSlice, Scanned, ScanRange } from "./event-store.ts";
 import { filterSql, postgresDialect } from "./filter-sql.ts";
-import { edgeSql, type SlicePlace, sliceSql, sumOfSlices } from "./plot-slices.ts";
+import { edgeSql, oldPlots, type SlicePlace, sliceSql, sumOfSlices } from "./plot-slices.ts";
 import { createPostgresPool, postgresPlace } from "./postgres-pool.ts";
 import { createPostgresScans, idsBetween } from "./postgres-scans.ts";
 import {
@@ -158,10 +158,13 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
       await client.query(countPlot("day", 10), [plotted, upTo, ""]);
       await client.query(countPlot("hour", 13), [plotted, upTo, eventTime(at - hourPlotMs)]);
       await client.query(countPlot("minute", 16), [plotted, upTo, eventTime(at - minutePlotMs)]);
-      await client.query("DELETE FROM roll_plot WHERE (step = 'minute' AND at < $1) OR (step = 'hour' AND at < $2)", [
-        eventTime(at - minutePlotMs).slice(0, 16),
-        eventTime(at - hourPlotMs).slice(0, 13),
-      ]);
+      // As many as new events can have added, so that they do not become more.
+      for (const place of oldPlots(at)) {
+        const last = edgeSql(postgresDialect, place, turnIds);
+        const [edge] = (await client.query(last.sql, [...last.values])).rows as PlotKey[];
+        const { where, values } = sliceSql(postgresDialect, place, edge, {});
+        await client.query(`DELETE FROM roll_plot WHERE ${where}`, [...values]);
+      }
       await client.query("UPDATE roll_counter SET n = $1 WHERE name = 'plotted'", [upTo]);
       return newest - upTo;
     });

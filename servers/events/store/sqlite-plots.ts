@@ -3,12 +3,12 @@ import type { EventRow } from "../../../contract/services/events.ts";
 import { eventTime } from "../completion-event.ts";
 import type { PlotCount, PlotFilter, PlotKey, PlotQuery, PlotSlice } from "./event-store.ts";
 import { sqliteDialect } from "./filter-sql.ts";
-import { edgeSql, type SlicePlace, sliceSql } from "./plot-slices.ts";
+import { edgeSql, oldPlots, type SlicePlace, sliceSql } from "./plot-slices.ts";
 import type { SqliteRollups } from "./sqlite-rollups.ts";
 import { hourPlotMs, minutePlotMs } from "./time-cover.ts";
 
-/** Number of ids that one turn counts: some milliseconds, and 20 where each event names another language and provider. */
-const turnIds = 2_048;
+/** Number of ids that one turn counts: a millisecond or two, and 10 where each event names another language and provider. */
+const turnIds = 1_024;
 /** Characters of "2026-11-20T23:28" that name a step. */
 export const stepLength = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as const;
 /** Which counts of `roll_plot` a step is made of. */
@@ -32,14 +32,13 @@ export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
     { step: "hour", length: 13, keptMs: hourPlotMs },
     { step: "minute", length: 16, keptMs: minutePlotMs },
   ].map((kept) => ({ ...kept, statement: count(kept.step, kept.length) }));
-  const forget = database.prepare("DELETE FROM roll_plot WHERE step = ? AND at < ?");
 
   const lower = database.prepare(
     "UPDATE roll_plot SET n = n - ? WHERE step = ? AND at = ? AND language = ? AND provider = ? AND outcome = ?",
   );
 
-  function edgeOf(place: SlicePlace): PlotKey | undefined {
-    const { sql, values } = edgeSql(sqliteDialect, place);
+  function edgeOf(place: SlicePlace, rows?: number): PlotKey | undefined {
+    const { sql, values } = edgeSql(sqliteDialect, place, rows);
     return database.prepare(sql).get(...values) as PlotKey | undefined;
   }
 
@@ -71,8 +70,11 @@ export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
       for (const { statement, keptMs } of counts) {
         statement.run(plotted, upTo, keptMs === Number.POSITIVE_INFINITY ? "" : eventTime(now - keptMs));
       }
-      forget.run("minute", eventTime(now - minutePlotMs).slice(0, 16));
-      forget.run("hour", eventTime(now - hourPlotMs).slice(0, 13));
+      // As many as new events can have added, so that they do not become more.
+      for (const place of oldPlots(now)) {
+        const { where, values } = sliceSql(sqliteDialect, place, edgeOf(place, turnIds), {});
+        database.prepare(`DELETE FROM roll_plot WHERE ${where}`).run(...values);
+      }
       rollups.setCounter("plotted", upTo);
       return end - upTo;
     },

@@ -5,7 +5,7 @@ import type { TimePlace, TimeScanned, TimeScanRange } from "./event-store.ts";
 import { filterSql, isTimeFilter, sqliteDialect } from "./filter-sql.ts";
 
 /** Number of entries of the index that one turn of a scan with a filter visits. */
-export const turnEntries = 16_384;
+export const turnEntries = 8_192;
 const columns = eventColumns.join(", ");
 
 /** Scans by the index of times; `sql` compiles a statement once. */
