@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
 import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
+import { interceptAnswers } from "./answers.ts";
 import { openTab, shareBrowserShell } from "./browser-shell.ts";
 
 const open = shareBrowserShell("grpc");
@@ -161,6 +162,43 @@ it("[GRPC-156] [GRPC-157] a changed rule stays as typed, a rule is moved by keys
   await page.getByRole("textbox", { name: "name", exact: true }).and(page.locator('[value="Ada"]')).waitFor();
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("region", { name: "Answer" }).getByRole("row").filter({ hasText: '"second"' }).waitFor();
+});
+
+it("[GRPC-330] a rule is saved before the page knows that it was switched; one that was changed otherwise is not overwritten", async () => {
+  const { page, host } = await open();
+  const answers = await interceptAnswers(page);
+  await page.reload();
+  await openTab(page, "Replies");
+  await page.getByRole("button", { name: "Edit file" }).click();
+  const rules = (message: string) =>
+    `{ "rules": [\n{ "name": "only", "method": "example.Greeter/SayHello", "reply": { "message": "${message}" } }\n] }`;
+  const file = await page.getByRole("dialog").locator("code").first().innerText();
+  await page.getByRole("textbox", { name: "Text of the file" }).fill(rules("as it was"));
+  await page.getByRole("button", { name: "Save the file" }).click();
+  await expect.poll(() => sayHello(clientOf(host), "Ada")).toBe("as it was");
+  await row(page, "only").click();
+  const json = page.getByRole("textbox", { name: "Reply as JSON" });
+  await json.fill('{ "message": "changed" }');
+  answers.treat("grpc replies.read", { kind: "late" });
+  await row(page, "only").getByRole("switch").click({ force: true });
+  await expect.poll(answers.held).toBe(true);
+  answers.treat("grpc replies.read", undefined);
+  const save = page.getByRole("button", { name: "Save the rule" });
+  await save.click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  answers.fail();
+  await row(page, "only").getByRole("switch").click({ force: true });
+  await expect.poll(() => sayHello(clientOf(host), "Ada")).toBe("changed");
+
+  await json.fill('{ "message": "mine" }');
+  answers.treat("grpc replies.read", { kind: "late" });
+  writeFileSync(file, rules("theirs"));
+  await expect.poll(answers.held).toBe(true);
+  answers.treat("grpc replies.read", undefined);
+  await save.click();
+  await page.getByText("The rule was changed in the file.").waitFor();
+  expect(await sayHello(clientOf(host), "Ada")).toBe("theirs");
+  answers.fail();
 });
 
 it("[GRPC-158] from Services a method is opened in Try, and gets a rule", async () => {

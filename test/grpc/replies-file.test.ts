@@ -196,6 +196,25 @@ it("[GRPC-104] the page edits rules in place: comments, links and permissions st
   expect([saved.length > 100, text()]).toEqual([true, '{ "rules": [] }']);
 });
 
+it("[GRPC-330] changes of rules at the same time are made one after the other; a rule that differs from what was changed is not overwritten", async () => {
+  const service = await startWithRules([helloRule("a", { name: "a" }), helloRule("b", { name: "b" })]);
+  const { rules } = await service.act("replies.read");
+  const before = rules.find(({ key }) => key === "a")?.text ?? "";
+  const text = before.replace('"message": "a"', '"message": "A"').replace('"message":"a"', '"message":"A"');
+  expect(text).not.toBe(before);
+  await Promise.all([
+    service.act("reply.enable", { key: "a", enabled: false }),
+    service.act("reply.enable", { key: "a", enabled: true }),
+    service.act("reply.move", { key: "b", to: 0 }),
+    service.act("reply.enable", { key: "b", enabled: false }),
+  ]);
+  expect(await hello(service)).toBe("a");
+  const now = (await service.act("replies.read")).rules.find(({ key }) => key === "a")?.text ?? "";
+  const saves = [text, text.replace('"A"', '"other"')].map((next) => service.act("reply.save", { key: "a", before: now, text: next }));
+  expect((await Promise.allSettled(saves)).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  expect(await hello(service)).toBe("A");
+});
+
 it("[GRPC-155] a text is checked before it is saved: its syntax, its form, and whether it fits the types, by its own lines", async () => {
   const service = await startWithRules([]);
   const check = async (of: "file" | "rule", text: string) =>

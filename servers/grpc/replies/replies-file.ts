@@ -18,10 +18,10 @@ export interface RepliesFileOptions {
 
 export interface RepliesFile {
   /**
-   * Writes the file, and calls `onText`. If the file on disk has changed since it was read, `onText` is called with that text and the
-   * result is false. Rejects if the file cannot be written.
+   * Writes what `next` makes of the file as it is now, and calls `onText`: one change after the other, so each is told of those before it.
+   * `hasChanged` is whether the file on disk had changed since it was read. Rejects with what `next` throws, or if the file cannot be written.
    */
-  write(text: string): Promise<boolean>;
+  change(next: (hasChanged: boolean) => string): Promise<void>;
 }
 
 /** Polling interval: some file systems, such as network drives, report no changes. */
@@ -32,6 +32,7 @@ const settleMs = 30;
 /** Reads a file at once and whenever it changes on disk, also when it is replaced, removed or made again. */
 export async function openRepliesFile({ file, mostBytes, onText, onProblem, onStop }: RepliesFileOptions): Promise<RepliesFile> {
   let known: string | undefined;
+  let lastProblem: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   /** Reads and writes, one after the other. */
@@ -46,14 +47,18 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
     try {
       take(await textOf(file, mostBytes));
     } catch (error) {
+      const problem = errorText(error);
+      if (known === undefined && problem === lastProblem) return;
       known = undefined;
-      onProblem(errorText(error));
+      lastProblem = problem;
+      onProblem(problem);
     }
   }
 
   function take(text: string): void {
     if (text === known || isStopped) return;
     known = text;
+    lastProblem = undefined;
     onText(text);
   }
 
@@ -82,11 +87,11 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
   await inTurn(read);
 
   return {
-    write(text) {
-      const knownBefore = known;
+    change(next) {
       return inTurn(async () => {
+        const knownBefore = known;
         await read();
-        if (known !== knownBefore) return false;
+        const text = next(known !== knownBefore);
         // Of a symbolic link the target is replaced.
         const target = await realpath(file).catch(() => file);
         const mode = await stat(target).then(
@@ -95,7 +100,6 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
         );
         await writeFileAtomically(target, text, undefined, mode);
         take(text);
-        return true;
       });
     },
   };

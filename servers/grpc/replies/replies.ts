@@ -110,16 +110,24 @@ export async function openReplies({ file, configured, limits, served, log, show,
     throw fileProblem(configured, problem, `Correct the file, or name another one in ${configured.env}.`);
   }
 
-  /** Refuses a broken text. */
-  async function write(next: string): Promise<null> {
-    const result = parseReplies(next, limits);
-    if ("problems" in result) throw brokenText(result.problems);
-    const isWritten = await kept.write(next).catch((cause: unknown) => {
+  /**
+   * Writes what `next` makes of the rules as they are in its turn. Refuses a broken text, and a file that was changed on disk when nobody
+   * has seen that yet, unless `next` compares by itself what it changes.
+   */
+  async function write(next: () => string, compares = false): Promise<null> {
+    const checked = (hasChanged: boolean): string => {
+      if (hasChanged && !compares) throw changed();
+      const made = next();
+      const result = parseReplies(made, limits);
+      if ("problems" in result) throw brokenText(result.problems);
+      return made;
+    };
+    await kept.change(checked).catch((cause: unknown) => {
+      if (cause instanceof ServiceError) throw cause;
       throw new ServiceError("CALL_INVALID", `${file} cannot be written: ${errorText(cause)}`, "Check the folder and its permissions.", {
         cause,
       });
     });
-    if (!isWritten) throw changed();
     return null;
   }
 
@@ -175,23 +183,30 @@ export async function openReplies({ file, configured, limits, served, log, show,
     actions: {
       "replies.read": () => ({ revision, text, rules: parsed.rules.map(({ key, node }) => ({ key, text: ruleText(parsed, node) })) }),
       "replies.check": ({ of, text: next }) => ({ problems: of === "file" ? problemsOf(next) : problemsOfRule(next) }),
-      "replies.write": ({ revision: known, text: next }) => {
-        if (known !== revision) throw changed();
-        return write(next);
-      },
+      "replies.write": ({ revision: known, text: next }) =>
+        write(() => {
+          if (known !== revision) throw changed();
+          return next;
+        }),
       async "reply.save"({ key, before, text: next }) {
-        const within = current();
         const rule = parseRuleText(next);
         if ("problems" in rule) throw brokenText(rule.problems);
-        const place = key === undefined ? within.rules.length : placeOf(key).index;
-        const node = within.rules[place]?.node;
-        if (node && before !== undefined && before !== ruleText(within, node)) throw changed();
-        await write(withRule(within, rule.text, node));
+        let place = 0;
+        await write(
+          () => {
+            const within = current();
+            place = key === undefined ? within.rules.length : placeOf(key).index;
+            const node = within.rules[place]?.node;
+            if (node && before !== undefined && before !== ruleText(within, node)) throw changed();
+            return withRule(within, rule.text, node);
+          },
+          key === undefined || before !== undefined,
+        );
         return { key: parsed.rules[place]?.key ?? "" };
       },
-      "reply.remove": ({ key }) => write(withoutRule(current(), placeOf(key).index)),
-      "reply.move": ({ key, to }) => write(withOrder(current(), placeOf(key).index, Math.min(to, parsed.rules.length - 1))),
-      "reply.enable": ({ key, enabled }) => write(withSwitch(current(), placeOf(key).index, enabled)),
+      "reply.remove": ({ key }) => write(() => withoutRule(current(), placeOf(key).index)),
+      "reply.move": ({ key, to }) => write(() => withOrder(current(), placeOf(key).index, Math.min(to, parsed.rules.length - 1))),
+      "reply.enable": ({ key, enabled }) => write(() => withSwitch(current(), placeOf(key).index, enabled)),
       "reply.reset": ({ key }) => {
         counts.reset(key);
         return null;

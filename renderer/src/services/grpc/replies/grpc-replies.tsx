@@ -55,12 +55,14 @@ export function GrpcReplies() {
   const waiting = useGrpcView("waitingCalls", ({ calls }) => calls) ?? nothing;
   const services = useGrpcView("services", (value) => value.services) ?? nothing;
   const running = service?.status.state === "running";
-  const texts = useAnswer({
-    key: ["grpc", "replies"],
-    ask: () => client.action(grpcActions, "grpc", "replies.read", {}),
-    enabled: running && view !== undefined,
-    version: view?.revision,
-  }).value;
+  const ask = () => client.action(grpcActions, "grpc", "replies.read", {});
+  const answer = useAnswer({ key: ["grpc", "replies"], ask, enabled: running && view !== undefined, version: view?.revision });
+  const texts = answer.value;
+  const readNow = async () => {
+    const newest = await ask();
+    answer.set(newest);
+    return newest;
+  };
   const [text, setText] = useRemembered("grpc.replies.filter", "");
   const columns = useColumnChoice("grpc-replies", ruleColumns);
   const choice = useRowChoice(rowId);
@@ -72,6 +74,13 @@ export function GrpcReplies() {
   const rows = useMemo(() => ruleRows(view?.rules ?? nothing, counts, text), [view?.rules, counts, text]);
   const keep = (key: string, next: UnsavedRule | undefined) =>
     setUnsaved((known) => new Map([...known].filter(([other]) => other !== key).concat(next ? [[key, next]] : [])));
+  /** What was typed while it was being saved is a change of the saved rule. */
+  const keepSince = (key: string, savedAs: string, base: string, of: UnsavedRule | undefined) =>
+    setUnsaved((known) => {
+      const since = known.get(key);
+      const others = [...known].filter(([other]) => other !== key);
+      return new Map(!since || since === of ? others : [...others, [savedAs, { ...since, base }]]);
+    });
   const commandsOf = useRuleCommands({
     texts,
     services,
@@ -167,7 +176,9 @@ export function GrpcReplies() {
                 unsaved={unsaved.get(newKey + adding)}
                 commands={nothing}
                 onUnsaved={(next) => keep(newKey + adding, next)}
-                onSaved={(key) => {
+                onRead={readNow}
+                onSaved={(key, base, of) => {
+                  keepSince(newKey + adding, key, base, of);
                   setAdding(undefined);
                   choice.openId(key);
                 }}
@@ -184,7 +195,11 @@ export function GrpcReplies() {
                 unsaved={unsaved.get(opened.key)}
                 commands={commandsOf(opened)}
                 onUnsaved={(next) => keep(opened.key, next)}
-                onSaved={choice.openId}
+                onRead={readNow}
+                onSaved={(key, base, of) => {
+                  keepSince(opened.key, key, base, of);
+                  choice.openId(key);
+                }}
                 onClose={close}
               />
             </InspectorSlot>

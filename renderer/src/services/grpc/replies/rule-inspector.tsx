@@ -2,6 +2,7 @@ import { ActionIcon, Button, Menu } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
 import { useRef, useState } from "react";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
+import type { ReplyTexts } from "../../../../../contract/services/grpc-replies.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { InspectorFrame, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
@@ -27,8 +28,10 @@ interface RuleInspectorProps {
   readonly unsaved: UnsavedRule | undefined;
   readonly commands: readonly Command[];
   readonly onUnsaved: (unsaved: UnsavedRule | undefined) => void;
-  /** Called with the key of the rule. */
-  readonly onSaved: (key: string) => void;
+  /** Reads the rules as they are now, and shows them. */
+  readonly onRead: () => Promise<ReplyTexts>;
+  /** Called with the key of the rule, its text, and the changes of which that was made. */
+  readonly onSaved: (key: string, text: string, of: UnsavedRule | undefined) => void;
   readonly onClose: () => void;
 }
 
@@ -36,7 +39,7 @@ const tabKey = "inspector.grpc-rule-tab";
 const noServices: readonly never[] = [];
 
 /** A rule as a form and as JSON: both change the same text, which is saved into the file. */
-export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved, onSaved, onClose }: RuleInspectorProps) {
+export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved, onRead, onSaved, onClose }: RuleInspectorProps) {
   const client = useControl();
   const schema = useGrpcSchema().value;
   const services = useGrpcView("services", (view) => view.services) ?? noServices;
@@ -64,13 +67,27 @@ export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved,
     // The input stays as typed; the rule gets its value.
     change({ text: "problem" in applied ? text : applied.text, typed: next });
   };
+  const isSaving = useRef(false);
   const save = async () => {
+    if (isSaving.current) return;
+    isSaving.current = true;
+    setRefused(undefined);
     try {
-      const { key } = await client.action(grpcActions, "grpc", "reply.save", { ...(rule && { key: rule.key, before: base }), text });
-      onUnsaved(undefined);
-      onSaved(key);
+      // The rule may have been switched since it was shown; one that was changed otherwise is shown as changed.
+      const now = rule && (await onRead()).rules.find(({ key }) => key === rule.key)?.text;
+      const next = now === undefined ? { base, text } : rebased({ base, text }, now);
+      if (now !== undefined && next.base !== now) return;
+      const { key } = await client.action(grpcActions, "grpc", "reply.save", {
+        ...(rule && { key: rule.key, before: next.base }),
+        text: next.text,
+      });
+      // Until these are read, the rule as it was would be shown as saved.
+      await onRead();
+      onSaved(key, next.text, unsaved);
     } catch (error) {
       setRefused(failureOf(error).message);
+    } finally {
+      isSaving.current = false;
     }
   };
   const isChanged = rule === undefined || text !== saved || problem !== undefined;
