@@ -154,8 +154,10 @@ export const controlCalls = {
   ),
 
   "config.read": operation<ConfigView>()(oneService),
-  /** Saves the values; none is saved when one is refused. */
-  "config.write": operation<ConfigView>()(z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()) })),
+  /** Saves the values, and removes the saved ones of `resets`; nothing is changed when a value is refused. */
+  "config.write": operation<ConfigView>()(
+    z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()), resets: z.array(z.string()).default([]) }),
+  ),
   /** Sets the values for this run only, stronger than variables and flags; `config.reset` ends that. */
   "config.override": operation<ConfigView>()(z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()) })),
   /** Removes the values of this run for `fields`; a field without one is reset to its default. Without `fields` both, for all fields. */

@@ -129,9 +129,9 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     "service.action": ({ id, action, params }) => find(id).act(action, params),
 
     "config.read": ({ id }) => find(id).readConfig(),
-    async "config.write"({ id, values }) {
-      await find(id).writeConfig(values);
-      log.info(`${id}: changed ${Object.keys(values).join(", ")}`);
+    async "config.write"({ id, values, resets }) {
+      await find(id).writeConfig(values, resets);
+      log.info(`${id}: changed ${[...Object.keys(values), ...resets].join(", ")}`);
       return find(id).readConfig();
     },
     "config.override"({ id, values }) {

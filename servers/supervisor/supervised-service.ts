@@ -60,8 +60,8 @@ export interface SupervisedService {
   close(): Promise<void>;
   snippets(): readonly Snippet[];
   readConfig(): ConfigView;
-  /** Throws CONFIG_INVALID or SETTINGS_UNWRITABLE; nothing is saved then. */
-  writeConfig(values: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Saves the values, and removes those of `resets`. Throws CONFIG_INVALID or SETTINGS_UNWRITABLE; nothing is changed then. */
+  writeConfig(values: Readonly<Record<string, unknown>>, resets: readonly string[]): Promise<void>;
   /** For this run only; throws CONFIG_INVALID. */
   overrideConfig(values: Readonly<Record<string, unknown>>): void;
   resetConfig(fields: readonly string[] | undefined): Promise<void>;
@@ -328,12 +328,12 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       return service.snippets(endpoints, config);
     },
     readConfig: () => ({ fields: fields(), restartNeeded: restartNeeded() }),
-    async writeConfig(values) {
+    async writeConfig(values, resets) {
       // A form sends back the mask of a secret that was not touched.
       const touched = restoreSecrets(service, values, sources().file);
       checkConfigValues(service, touched);
       const hashed = (await service.hashSecrets?.(touched)) ?? touched;
-      await save((current) => ({ ...current, ...hashed }));
+      await save((current) => ({ ...without(current, resets), ...hashed }));
     },
     adviseOnPort,
     overrideConfig(values) {
@@ -343,10 +343,10 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     },
     async resetConfig(fields) {
       const ended = Object.keys(runValues).filter((name) => !fields || fields.includes(name));
-      runValues = Object.fromEntries(Object.entries(runValues).filter(([name]) => !ended.includes(name)));
+      runValues = without(runValues, ended);
       // The saved value is kept if the form showed the value of this run.
       if (fields?.every((name) => ended.includes(name))) return takeOver();
-      await save((current) => (fields ? Object.fromEntries(Object.entries(current).filter(([name]) => !fields.includes(name))) : {}));
+      await save((current) => (fields ? without(current, fields) : {}));
     },
     portUses: () => portUses(service, resolveOrDefault()),
     configuredPorts: () => configuredPorts(service, resolveOrDefault()),
@@ -360,6 +360,9 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
 const portsOf = (endpoints: readonly Endpoint[]): readonly number[] => [
   ...new Set(endpoints.flatMap(({ url }) => /:(\d+)(?:[/?]|$)/.exec(url)?.slice(1).map(Number) ?? [])),
 ];
+
+const without = (values: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
 
 const shortestRateSeconds = 0.5;
 

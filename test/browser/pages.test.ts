@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import mqtt from "mqtt";
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { openBrowserShell, shareBrowserShell } from "./browser-shell.ts";
+import { loadAgain, openBrowserShell, openTab, shareBrowserShell } from "./browser-shell.ts";
 
 const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
 const open = shareBrowserShell("http", { others: ["mqtt", "events"], flags });
@@ -36,6 +36,56 @@ it("[BL-258] an unknown tab opens the first one, and arrow keys, Home and End ch
     await page.keyboard.press(key);
     await tab(name).and(page.locator("[aria-selected=true]")).and(page.locator(":focus")).waitFor();
   }
+});
+
+it("[BL-480] the rail leads back to the tab of a service that was shown last, and from the service itself to its first", async () => {
+  const { page } = await open();
+  const rail = page.getByRole("navigation", { name: "Pages" });
+  const service = rail.getByRole("link", { name: /HTTP/ });
+  const hash = () => page.evaluate(() => location.hash);
+  await openTab(page, "Config");
+  await rail.getByRole("link", { name: /MQTT/ }).click();
+  expect(await hash()).toBe("#/mqtt/live");
+  await service.click();
+  expect(await hash()).toBe("#/http/config");
+  await page.getByRole("tabpanel", { name: "Config" }).waitFor();
+  await service.click();
+  expect(await hash()).toBe("#/http/live");
+  // The first page of a window counts too.
+  await loadAgain(page, "http/logs");
+  await rail.getByRole("link", { name: "Timeline" }).click();
+  await service.click();
+  expect(await hash()).toBe("#/http/logs");
+});
+
+it("[BL-481] a reset waits for Save like the other changes of the form", async () => {
+  const { page } = await open();
+  await openTab(page, "Config");
+  const field = page.getByRole("textbox", { name: /^Largest body/ });
+  const reset = page.getByRole("button", { name: /^Reset Largest body to its default/ });
+  const save = page.getByRole("button", { name: "Save", exact: true });
+  await field.waitFor();
+  const before = await field.inputValue();
+  // What was only typed is discarded.
+  expect(await reset.isDisabled()).toBe(true);
+  await field.fill("2000000");
+  await reset.click();
+  expect(await field.inputValue()).toBe(before);
+  expect(await save.isDisabled()).toBe(true);
+
+  await field.fill("2000000");
+  await save.click();
+  await page.getByText("Saved 1 change").waitFor();
+  await reset.click();
+  expect(await field.inputValue()).toBe(before);
+  await page.getByText("1 change not saved").waitFor();
+  await page.getByRole("button", { name: "Discard" }).click();
+  expect(await field.inputValue()).toBe("2000000");
+  await reset.click();
+  await save.click();
+  await page.getByText("1 change not saved").waitFor({ state: "detached" });
+  await expect.poll(() => reset.isDisabled()).toBe(true);
+  expect(await field.inputValue()).toBe(before);
 });
 
 it("[BL-467] the page asks before it is loaded again while a setting is not saved", async () => {

@@ -23,6 +23,7 @@ it("[BL-401] what one window saves is in the configuration of the others, which 
 
   await delay(second).fill("40");
   await first.getByRole("button", { name: /^Reset Longest delay to its default/ }).click();
+  await save(first);
   await second.getByText(`Changed meanwhile to ${before}.`, { exact: false }).waitFor();
   await second.getByRole("button", { name: "Discard" }).click();
   expect(await delay(second).inputValue()).toBe(before);

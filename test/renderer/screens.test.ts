@@ -168,9 +168,9 @@ describe("a field of the form", () => {
     const port = field({ type: { kind: "integer", minimum: 0, maximum: 65_535 }, problem: "In force and wrong." });
     expect([
       problemOf(port, undefined, undefined),
-      problemOf(port, "70000", "Refused."),
-      problemOf(port, "8081", "Refused."),
-      problemOf(port, "8081", undefined),
+      problemOf(port, { draft: "70000", over: "8080" }, "Refused."),
+      problemOf(port, { draft: "8081", over: "8080" }, "Refused."),
+      problemOf(port, { draft: "8081", over: "8080" }, undefined),
     ]).toEqual(["In force and wrong.", "At most 65535.", "Refused.", undefined]);
   });
 

@@ -55,6 +55,7 @@ describe("a frame store", () => {
     store("grpc").set(1);
     paint();
     expect([told, store("grpc").get()]).toEqual([0, 1]);
+    expect(store.all().map((one) => one.get())).toEqual([0, 1]);
   });
 });
 

@@ -122,7 +122,7 @@ describe("services", () => {
 });
 
 describe("configuration", () => {
-  it("[BL-26] saves all values or none, and [BL-29] resets", async () => {
+  it("[BL-26] saves all values or none, with resets, and [BL-29] resets", async () => {
     const { dashboard } = await supervise();
     const read = async (name: string) => (await dashboard.call("config.read", http)).fields.find((field) => field.name === name);
     const refused = await dashboard.refusal("config.write", { ...http, values: { label: "mine", port: 70_000 } });
@@ -133,6 +133,12 @@ describe("configuration", () => {
     expect(await read("label")).toMatchObject({ value: "plain", source: "default" });
     await dashboard.call("config.write", { ...http, values: { label: "mine", port: 4_000 } });
     expect(await read("label")).toMatchObject({ value: "mine", source: "file", stored: "mine" });
+    const both = { ...http, values: { port: 4_001 }, resets: ["label"] };
+    await dashboard.refusal("config.write", { ...both, values: { port: 70_000 } });
+    expect((await read("label"))?.source).toBe("file");
+    await dashboard.call("config.write", both);
+    expect([(await read("label"))?.source, (await read("port"))?.value]).toEqual(["default", 4_001]);
+    await dashboard.call("config.write", { ...http, values: { label: "mine" } });
     await dashboard.call("config.reset", { ...http, fields: ["port"] });
     expect([(await read("label"))?.source, (await read("port"))?.source]).toEqual(["file", "default"]);
     await dashboard.call("config.reset", http);

@@ -4,18 +4,20 @@ import { StatusShape, shapeOf } from "../ui/status/status-shape.tsx";
 import { portText } from "../ui/texts/address.ts";
 import { formatRate } from "../ui/texts/quantity.ts";
 import styles from "./rail.module.css";
-import { hashOf, servicePage } from "./route.ts";
+import { hashOf, type Route, returnTo } from "./route.ts";
 
 /** More would displace the rate; the page and the tooltip show all of them. */
 const mostPorts = 2;
 
-export function RailService({ service, current }: { service: ServiceView; current: boolean }) {
+/** `route` is that of the page that is shown. */
+export function RailService({ service, route }: { service: ServiceView; route: Route }) {
   const { id, title, built, status, ports } = service;
+  const isShown = route.page === "service" && route.id === id;
   return (
     <a
       className={styles.service}
-      href={hashOf(servicePage(id))}
-      aria-current={current ? "page" : undefined}
+      href={hashOf(returnTo(id, route))}
+      aria-current={isShown ? "page" : undefined}
       data-unbuilt={!built || undefined}
     >
       <StatusShape shape={shapeOf(status)} className={styles.shape} />

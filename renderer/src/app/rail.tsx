@@ -32,7 +32,7 @@ export function Rail() {
       <ul className={styles.list}>
         {services.map((service) => (
           <li key={service.id}>
-            <RailService service={service} current={route.page === "service" && route.id === service.id} />
+            <RailService service={service} route={route} />
           </li>
         ))}
       </ul>

@@ -21,6 +21,18 @@ export const hashOf = (route: Route): string => (route.page === "service" ? `#/$
 
 export const servicePage = (id: ServiceId, tab = firstTab): Route => ({ page: "service", id, tab });
 
+/** The tab of each service that was shown last in this window. */
+const lastTabs = new Map<ServiceId, string>();
+
+function note(hash: string): void {
+  const route = parseRoute(hash);
+  if (route.page === "service") lastTabs.set(route.id, route.tab);
+}
+
+/** Back to what was shown last of a service; from the service itself to its first tab. */
+export const returnTo = (id: ServiceId, from: Route): Route =>
+  from.page === "service" && from.id === id ? servicePage(id) : servicePage(id, lastTabs.get(id));
+
 export const goTo = (route: Route): void => {
   location.hash = hashOf(route);
 };
@@ -29,11 +41,13 @@ export const goTo = (route: Route): void => {
 export function restoreRoute(): void {
   const remembered = localStorage.getItem(rememberedKey);
   if (location.hash.length < 3 && remembered) history.replaceState(null, "", hashOf(parseRoute(remembered)));
+  note(location.hash);
 }
 
 function subscribe(listener: () => void): () => void {
   const onChange = () => {
     localStorage.setItem(rememberedKey, location.hash);
+    note(location.hash);
     listener();
   };
   addEventListener("hashchange", onChange);

@@ -28,7 +28,7 @@ import { attempt, notifyDone } from "../ui/status/notify.tsx";
 import { StatusShape, shapeOf, stateWord } from "../ui/status/status-shape.tsx";
 import { endpointsOf, isPickedAtStart } from "../ui/texts/address.ts";
 import { capitalized } from "../ui/texts/quantity.ts";
-import { goTo, servicePage } from "./route.ts";
+import { goTo, parseRoute, returnTo, servicePage } from "./route.ts";
 import { schemes } from "./scheme-menu.tsx";
 
 const icon = (Icon: NonNullable<Command["icon"]>) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
@@ -63,7 +63,7 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
     label: service.title,
     description: service.built ? `${stateWord(service.status)} · ${service.purpose}` : "Not built yet",
     leftSection: <StatusShape shape={shapeOf(service.status)} />,
-    onClick: () => goTo(servicePage(service.id)),
+    onClick: () => goTo(returnTo(service.id, parseRoute(location.hash))),
   });
 
   const ofService = (service: ServiceView): SpotlightActionData[] => {

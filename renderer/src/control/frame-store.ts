@@ -100,14 +100,21 @@ export function createFrameStore<Value>(initial: Value, nextFrame: NextFrame): F
   };
 }
 
+export interface KeyedStore<Key, Value> {
+  (key: Key): FrameStore<Value>;
+  /** Those that have been used. */
+  all(): readonly FrameStore<Value>[];
+}
+
 /** One store per key, created on first use, so that a component is notified of its own key only. */
-export function createKeyedStore<Key, Value>(initial: (key: Key) => Value, nextFrame: NextFrame): (key: Key) => FrameStore<Value> {
+export function createKeyedStore<Key, Value>(initial: (key: Key) => Value, nextFrame: NextFrame): KeyedStore<Key, Value> {
   const stores = new Map<Key, FrameStore<Value>>();
-  return (key) => {
+  const storeOf = (key: Key) => {
     const known = stores.get(key);
     if (known) return known;
     const made = createFrameStore(initial(key), nextFrame);
     stores.set(key, made);
     return made;
   };
+  return Object.assign(storeOf, { all: () => [...stores.values()] });
 }

@@ -44,7 +44,7 @@ export function ConfigFieldRow({ inputId, field, edited, problem, onChange, onRe
             {meanwhile}
           </p>
         )}
-        {isFixed && <p className={styles.fixed}>{fixedText(field)}</p>}
+        {isFixed && <p className={styles.fixed}>{edited?.resets ? "Save removes the saved value under it." : fixedText(field)}</p>}
       </div>
       <div className={styles.origin}>
         <span className={styles.badges}>
@@ -66,7 +66,7 @@ export function ConfigFieldRow({ inputId, field, edited, problem, onChange, onRe
               ? `Discard the value of this run for ${field.title}`
               : `Reset ${field.title} to its default, ${defaultText(field)}`
           }
-          disabled={field.stored === undefined && field.source !== "run"}
+          disabled={field.source !== "run" && (field.stored === undefined ? edited === undefined : edited?.resets === true)}
           onClick={onReset}
         >
           <IconArrowBackUp size={16} stroke={1.5} />

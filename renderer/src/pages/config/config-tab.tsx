@@ -94,7 +94,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
                         edited={form.drafts[field.name]}
                         problem={form.problemOf(field)}
                         onChange={(draft) => form.change(field, draft)}
-                        onReset={() => void form.reset(field)}
+                        onReset={() => (field.source === "run" ? void form.endRun(field) : form.reset(field))}
                       />
                     ))}
                 </section>

@@ -107,10 +107,17 @@ function parseCredentials(rows: readonly Credential[]): Parsed {
   return { value: credentials.map(({ name, secret }) => `${name}:${secret}`) };
 }
 
+/** That the saved value is removed: the default applies then, or what is stronger than a saved value and applies already. */
+export function resetOf(field: ConfigField): EditedField {
+  const over = draftOf(field);
+  return { draft: field.source === "file" ? draftOf({ ...field, value: field.default }) : over, over, resets: true };
+}
+
 /** The problem of a field: with the typed value, else with the sent one, else with the current one. */
-export function problemOf(field: ConfigField, draft: Draft | undefined, refused: string | undefined): string | undefined {
-  if (draft === undefined) return refused ?? field.problem;
-  const parsed = parseDraft(field, draft);
+export function problemOf(field: ConfigField, edited: EditedField | undefined, refused: string | undefined): string | undefined {
+  if (edited === undefined) return refused ?? field.problem;
+  if (edited.resets) return refused;
+  const parsed = parseDraft(field, edited.draft);
   return "problem" in parsed ? parsed.problem : refused;
 }
 
@@ -125,6 +132,8 @@ export function defaultText(field: ConfigField): string {
 
 export interface EditedField {
   readonly draft: Draft;
+  /** The saved value is to be removed; the draft shows what applies then. */
+  readonly resets?: true;
   /** The value that it was typed over. */
   readonly over: Draft;
 }
@@ -140,14 +149,9 @@ const storeOf = createKeyedStore<string, Drafts>(
 );
 
 /** Per profile, since a draft changes the values of the profile for which it was typed. */
-export function configDrafts(id: ServiceId, profile: string | undefined) {
-  const store = storeOf(`${id} ${profile ?? ""}`);
-  draftStores.add(store);
-  return store;
-}
+export const configDrafts = (id: ServiceId, profile: string | undefined) => storeOf(`${id} ${profile ?? ""}`);
 
-const draftStores = new Set<ReturnType<typeof storeOf>>();
-askBeforeUnload(() => [...draftStores].some((store) => Object.keys(store.latest()).length > 0));
+askBeforeUnload(() => storeOf.all().some((store) => Object.keys(store.latest()).length > 0));
 
 interface AskedField {
   readonly id: ServiceId;

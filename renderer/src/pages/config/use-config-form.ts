@@ -7,7 +7,7 @@ import { useConfig } from "../../control/use-config.ts";
 import { useProfiles, useService, useStore } from "../../control/use-store.ts";
 import { notifyDone, notifyFailure } from "../../ui/status/notify.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
-import { configDrafts, type Draft, draftOf, parseDraft, problemOf } from "./draft.ts";
+import { configDrafts, type Draft, draftOf, type EditedField, parseDraft, problemOf, resetOf } from "./draft.ts";
 
 type ByField<Value> = Readonly<Record<string, Value>>;
 
@@ -25,15 +25,18 @@ export function useConfigForm(id: ServiceId) {
   const answer = useConfig(id, `${profile} ${service?.restartNeeded} ${service?.configRevision}`);
   const { value: view } = answer;
 
-  const change = useCallback(
-    (field: ConfigField, draft: Draft) => {
+  const edit = useCallback(
+    (field: ConfigField, edited: EditedField | undefined) => {
       setRefused(({ [field.name]: _, ...others }) => others);
       const { [field.name]: _, ...others } = draftStore.latest();
-      const over = draftStore.latest()[field.name]?.over ?? draftOf(field);
-      draftStore.set(draft === draftOf(field) ? others : { ...others, [field.name]: { draft, over } });
+      draftStore.set(edited === undefined ? others : { ...others, [field.name]: edited });
     },
     [draftStore],
   );
+  const change = (field: ConfigField, draft: Draft) => {
+    const over = draftStore.latest()[field.name]?.over ?? draftOf(field);
+    edit(field, draft === draftOf(field) ? undefined : { draft, over });
+  };
   const forget = () => {
     draftStore.set({});
     setRefused({});
@@ -55,18 +58,23 @@ export function useConfigForm(id: ServiceId) {
 
   async function save(): Promise<void> {
     const values: Record<string, unknown> = {};
+    const resets: string[] = [];
     for (const field of view?.fields ?? []) {
       const edited = drafts[field.name];
       if (edited === undefined) continue;
+      if (edited.resets) {
+        resets.push(field.name);
+        continue;
+      }
       const parsed = parseDraft(field, edited.draft);
       // The problem is already shown at the field; Enter still submits.
       if ("problem" in parsed) return;
       values[field.name] = parsed.value;
     }
     setRefused({});
-    const count = Object.keys(values).length;
+    const count = Object.keys(values).length + resets.length;
     await settle(
-      client.call("config.write", { id, values }).then((next) => {
+      client.call("config.write", { id, values, resets }).then((next) => {
         draftStore.set({});
         return next;
       }),
@@ -78,20 +86,18 @@ export function useConfigForm(id: ServiceId) {
   return {
     answer,
     drafts,
-    problemOf: (field: ConfigField) => problemOf(field, drafts[field.name]?.draft, refused[field.name]),
+    problemOf: (field: ConfigField) => problemOf(field, drafts[field.name], refused[field.name]),
     /** A typed value is invalid. */
-    wrong: fields.some((field) => drafts[field.name] !== undefined && problemOf(field, drafts[field.name]?.draft, undefined) !== undefined),
+    wrong: fields.some((field) => drafts[field.name] !== undefined && problemOf(field, drafts[field.name], undefined) !== undefined),
     busy,
     change,
     save,
     discard: forget,
-    reset: (field: ConfigField) => {
-      change(field, draftOf(field));
-      return settle(
-        client.call("config.reset", { id, fields: [field.name] }),
-        field.source === "run" ? `${field.title} is no longer set for this run` : `${field.title} is its default again`,
-      );
-    },
+    /** Back to the default, when it is saved. */
+    reset: (field: ConfigField) => edit(field, field.stored === undefined ? undefined : resetOf(field)),
+    /** The value of this run is not a saved one: it ends at once. */
+    endRun: (field: ConfigField) =>
+      settle(client.call("config.reset", { id, fields: [field.name] }), `${field.title} is no longer set for this run`),
     resetAll: () => {
       forget();
       return settle(client.call("config.reset", { id }), "All fields have their defaults again");
