@@ -104,8 +104,16 @@ export const webrtcConfig = z.strictObject({
   ...connectionFields("WEBRTC"),
   tlsHandshakes: tlsHandshakesField("WEBRTC"),
   unansweredRequests: unansweredField("WEBRTC"),
-  peers: limitField(1, 100_000, 10_000, { title: "Peers", help: "Clients of signalling. More are refused.", env: "WEBRTC_PEERS" }),
-  rooms: limitField(1, 1_000_000, 10_000, { title: "Rooms", help: "Joining one more is refused.", env: "WEBRTC_ROOMS" }),
+  peers: limitField(1, 100_000, 10_000, {
+    title: "Peers",
+    help: "Clients of signalling. More are refused. Where there are so many, the address that has most loses one to another that has fewer.",
+    env: "WEBRTC_PEERS",
+  }),
+  rooms: limitField(1, 1_000_000, 10_000, {
+    title: "Rooms",
+    help: "Joining one more is refused. Where there are so many, the address that has most loses one to another that has fewer.",
+    env: "WEBRTC_ROOMS",
+  }),
   roomPeers: limitField(1, 100_000, 1_000, {
     title: "Peers of a room",
     help: "One more is refused. The room of clients that name none has the limit of all peers.",

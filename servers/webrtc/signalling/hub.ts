@@ -4,6 +4,7 @@ import { memoryOf } from "../../core/limits/json-limits.ts";
 import { ChatHistory } from "./chat-history.ts";
 import type { HubOptions } from "./hub-options.ts";
 import { Peer, type PeerFacts } from "./peer.ts";
+import { Peers } from "./peers.ts";
 import { othersIn, ownMembers, passwordOf, Room } from "./room.ts";
 import { type JoinRequest, notInRoom, peerUnknown, RoomAccess } from "./room-access.ts";
 import { type BroadcastFrom, RoomBroadcasts } from "./room-broadcasts.ts";
@@ -38,7 +39,7 @@ const idBytes = 9;
 export class Hub {
   readonly #options: HubOptions;
   readonly #path: SignalPath;
-  readonly #peers = new Map<string, Peer>();
+  readonly #peers = new Peers();
   readonly #rooms = new Rooms();
   readonly #history: ChatHistory;
   /** Peers of other instances, which are in a room. */
@@ -108,9 +109,14 @@ export class Hub {
 
   /** Undefined where there are too many peers, or the wanted identifier is taken. It is sent its welcome. */
   connect(facts: PeerFacts, wantedId?: string): Peer | undefined {
-    if (this.#peers.size >= this.#options.limits.peers || (wantedId !== undefined && this.isTaken(wantedId))) return undefined;
+    if (wantedId !== undefined && this.isTaken(wantedId)) return undefined;
     const peer = new Peer(wantedId ?? this.newId(), facts);
-    this.#peers.set(peer.id, peer);
+    if (this.#peers.size >= this.#options.limits.peers) {
+      const givingWay = this.#peers.givingWay(peer);
+      if (!givingWay) return undefined;
+      this.disconnect(givingWay, "there are too many peers, and its address has most of them (WEBRTC_PEERS)", "server");
+    }
+    this.#peers.enter(peer);
     this.opened++;
     this.#options.observer.onConnected(peer);
     this.#hand(peer, { type: "welcome", id: peer.id, iceServers: this.#options.iceServers(peer) });
@@ -126,7 +132,7 @@ export class Hub {
   disconnect(peer: Peer, reason: string, by: EndedBy): void {
     if (!peer.isConnected) return;
     peer.isConnected = false;
-    this.#peers.delete(peer.id);
+    this.#peers.leave(peer);
     this.unsent.forget(peer);
     // Its rooms are still known.
     this.#options.observer.onDisconnected(peer, reason, by);
@@ -141,7 +147,7 @@ export class Hub {
     this.#observe(peer, { kind: "join", room: wanted.room, refusal, deliveries: refusal ? 0 : 1 }, message);
     if (refusal) return false;
     const { room: name, password } = wanted;
-    const room = this.#rooms.get(name) ?? this.#rooms.open(new Room(name, password ? passwordOf(password) : undefined));
+    const room = this.#rooms.get(name) ?? this.#open(new Room(name, password ? passwordOf(password) : undefined), peer);
     const isNew = !room.members.has(peer.id);
     if (isNew) this.#rooms.enter(room, peer);
     this.#others?.joined(peer, room);
@@ -153,6 +159,12 @@ export class Hub {
     this.#broadcasts.welcome(room, peer, history);
     this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: peer.id, name: peer.name }, { sender: peer });
     return true;
+  }
+
+  #open(room: Room, opener: Peer): Room {
+    const givingWay = this.#rooms.size >= this.#options.limits.rooms ? this.#rooms.givingWay(opener) : undefined;
+    if (givingWay) this.closeRoom(givingWay.name, ": there are too many, and the address of its members has most of them (WEBRTC_ROOMS)");
+    return this.#rooms.open(room);
   }
 
   leave(peer: Peer, name: string, message: ClientMessage): boolean {
@@ -253,20 +265,20 @@ export class Hub {
   }
 
   /** Its members leave it, and stay connected. */
-  closeRoom(name: string): boolean {
+  closeRoom(name: string, why?: string): boolean {
     if (!this.#rooms.has(name)) return false;
     this.#others?.roomClosed(name);
-    this.closeRoomHere(name);
+    this.closeRoomHere(name, why);
     return true;
   }
 
   /** For the members that are connected here. */
-  closeRoomHere(name: string): void {
+  closeRoomHere(name: string, why = ""): void {
     const room = this.#rooms.get(name);
     if (!room) return;
     const members = ownMembers(room);
     for (const member of members) this.#takeOut(member, room);
-    this.#broadcasts.tell(room, { type: "error", code: "room-closed", message: `The room ${name} was closed` }, { to: members });
+    this.#broadcasts.tell(room, { type: "error", code: "room-closed", message: `The room ${name} was closed${why}` }, { to: members });
   }
 
   /** From now on they are told what happens here. */

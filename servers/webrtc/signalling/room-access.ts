@@ -1,6 +1,7 @@
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { type Peer, remoteHostOf } from "./peer.ts";
-import { defaultRoom, isPasswordOf, type Room } from "./room.ts";
+import { defaultRoom, isPasswordOf } from "./room.ts";
+import type { Rooms } from "./rooms.ts";
 import type { Refusal } from "./signalling-event.ts";
 
 export interface RoomLimits {
@@ -45,7 +46,7 @@ export class RoomAccess {
     this.#failures = failures;
   }
 
-  refusalOf(peer: Peer, wanted: JoinRequest, rooms: ReadonlyMap<string, Room>): Refusal | undefined {
+  refusalOf(peer: Peer, wanted: JoinRequest, rooms: Rooms): Refusal | undefined {
     const { room: name, isImplicit = false, password, name: ownName = "" } = wanted;
     const limits = this.#limits;
     const failures = this.#failures;
@@ -58,8 +59,14 @@ export class RoomAccess {
     // It would shut out all clients that name no room.
     if (name === defaultRoom && password)
       return { code: "wrong-password", message: `The room ${defaultRoom} is for all, and has no password` };
-    if (peer.rooms.length >= limits.peerRooms) return { code: "too-many-rooms", message: `A peer may be in ${limits.peerRooms} rooms` };
-    if (!room) return rooms.size < limits.rooms ? undefined : { code: "too-many-rooms", message: `There are ${limits.rooms} rooms` };
+    if (peer.rooms.length >= limits.peerRooms)
+      return { code: "too-many-rooms", message: `A peer may be in ${limits.peerRooms} rooms (WEBRTC_PEER_ROOMS)` };
+    if (!room && (rooms.size < limits.rooms || rooms.givingWay(peer))) return undefined;
+    if (!room)
+      return {
+        code: "too-many-rooms",
+        message: `There are ${limits.rooms} rooms, and no other address has more of them (WEBRTC_ROOMS)`,
+      };
     if (!isImplicit && room.members.size >= limits.roomPeers)
       return { code: "room-full", message: `A room has at most ${limits.roomPeers} peers` };
     if (!room.password) return undefined;

@@ -2,6 +2,7 @@ import { namesSecret } from "../../../../contract/traffic/secret-names.ts";
 import { closeCode } from "../../../core/http/websocket/close-code.ts";
 import type { Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
+import { tooManyPeers } from "../../signalling/peers.ts";
 import type { PeerEvent, Signal } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
 import { redactedStart } from "../redacted-start.ts";
@@ -72,7 +73,7 @@ export function jsonDialect({ hub, webSockets, messageDepth, recordCredentials }
           webSockets.accept(request, socket, head, handler, (client) => {
             const { connection, userAgent, origin } = client;
             client.peer = hub.connect({ dialect: "json", link: new JsonLink(client, encode), connection, userAgent, origin });
-            if (!client.peer) client.close(closeCode.tryAgain, "There are too many peers");
+            if (!client.peer) client.close(closeCode.tryAgain, tooManyPeers);
           });
         },
       },

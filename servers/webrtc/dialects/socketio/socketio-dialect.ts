@@ -13,6 +13,7 @@ import type { FaultLog } from "../../../core/net/fault-log.ts";
 import type { WorkTurns } from "../../../core/turns/work-turns.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
 import type { Peer } from "../../signalling/peer.ts";
+import { tooManyPeers } from "../../signalling/peers.ts";
 import { defaultRoom } from "../../signalling/room.ts";
 import type { Refusal } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
@@ -149,7 +150,7 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
       socket.id,
     );
     if (!peer) {
-      socket.emit("error", { code: "too-many-peers", message: "There are too many peers", re: null });
+      socket.emit("error", { code: "too-many-peers", message: tooManyPeers, re: null });
       socket.disconnect(true);
       return;
     }

@@ -2,6 +2,7 @@ import { closeCode } from "../../../core/http/websocket/close-code.ts";
 import { isDeeper } from "../../../core/limits/json-limits.ts";
 import type { ClientMessage, Hub } from "../../signalling/hub.ts";
 import { Peer, type PeerLink } from "../../signalling/peer.ts";
+import { tooManyPeers } from "../../signalling/peers.ts";
 import type { Room } from "../../signalling/room.ts";
 import type { PeerEvent, Signal } from "../../signalling/signalling-event.ts";
 import type { UpgradeRoute, WebRoutes } from "../../web/web-routes.ts";
@@ -155,7 +156,7 @@ export function yWebrtcDialect({ hub, webSockets, messageDepth, peerRooms, nameL
           userAgent,
           origin,
         });
-        if (!client.peer) client.close(closeCode.tryAgain, "There are too many peers");
+        if (!client.peer) client.close(closeCode.tryAgain, tooManyPeers);
       });
     },
   });
