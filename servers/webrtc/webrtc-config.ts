@@ -189,7 +189,11 @@ export const webrtcConfig = z.strictObject({
     unit: "B",
     env: "WEBRTC_HEADER_BYTES",
   }),
-  allocations: limitField(1, 100_000, 800, { title: "Allocations", help: "More get 508.", env: "TURN_ALLOCATIONS" }),
+  allocations: limitField(1, 100_000, 800, {
+    title: "Allocations",
+    help: "More get 508. Where all of them, or all relay ports, are taken, the address that has most loses one to another that has fewer.",
+    env: "TURN_ALLOCATIONS",
+  }),
   allocationsPerUser: limitField(1, 100_000, 100, {
     title: "Allocations of a user",
     help: "More get 486.",

@@ -3,6 +3,16 @@ import { expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
+import {
+  errorOf,
+  evenPort,
+  hasIpv6,
+  isFreePort,
+  requestedFamily,
+  startTurn,
+  TurnClientUnderTest,
+  type TurnUnderTest,
+} from "./turn-harness.ts";
 import { type JsonClient, startWebrtc } from "./webrtc-harness.ts";
 
 const overIpv6 = { host: "[::1]" };
@@ -61,4 +71,73 @@ it("[WEBRTC-543] one address may have all rooms until another one asks: first th
     return names.includes("e") && names;
   });
   expect([...rooms].sort()).toEqual(["a", "default", "e", "mine 1", "mine 2"]);
+});
+
+const turnClient = (server: TurnUnderTest, host = "127.0.0.1") => TurnClientUnderTest.connect(server, "udp", host);
+const bob = { credentials: { username: "bob", password: "builder" } };
+
+it.skipIf(!hasIpv6)(
+  "[WEBRTC-544] one address may have all allocations until another one asks: that has most loses its newest to it",
+  async () => {
+    const server = await startTurn({ limits: { allocations: 4 } });
+    const own = [];
+    for (let count = 0; count < 2; count++) {
+      const client = await turnClient(server);
+      await client.relayed([], count === 0 ? bob : {});
+      own.push(client);
+    }
+    // The port that is kept for somebody is one of them.
+    const pair = await turnClient(server);
+    await pair.relayed([evenPort(true)]);
+    const refused = await turnClient(server);
+    expect(errorOf(await refused.allocate([], bob))).toBe(508);
+    expect(server.requests.at(-1)?.why).toMatch(/TURN_ALLOCATIONS.*no other address has more/);
+
+    const bystander = await turnClient(server, "::1");
+    expect(await bystander.relayed()).toHaveLength(1);
+    expect(server.engine.statistics()).toMatchObject({ allocations: 4, reserved: 0 });
+    expect(server.closed).toEqual([]);
+    await (await turnClient(server, "::1")).relayed();
+    expect(server.closed.map(({ reason }) => reason)).toEqual(["all places or ports are taken, and its address has most of them"]);
+    expect(errorOf(await pair.refresh(600))).toBe(437);
+    // Both have two now.
+    expect(errorOf(await (await turnClient(server, "::1")).allocate())).toBe(508);
+    expect(errorOf(await (own[1] as TurnClientUnderTest).refresh(600))).toBe(0);
+    await bystander.refresh(0);
+    expect(errorOf(await refused.allocate())).toBe(0);
+  },
+);
+
+it.skipIf(!hasIpv6)(
+  "[WEBRTC-544] so it is with all ports, of a family that is free then, and nobody loses one for an even port",
+  async () => {
+    let first = 21_600;
+    while (!(await Promise.all([0, 1, 2, 3].map((next) => isFreePort(first + next)))).every(Boolean)) first += 4;
+    const server = await startTurn({ relays: { ports: { first, last: first + 3 } } });
+    for (let count = 0; count < 3; count++) await (await turnClient(server)).relayed();
+    const last = await turnClient(server);
+    await last.relayed();
+    expect(errorOf(await (await turnClient(server)).allocate([], bob))).toBe(508);
+    const bystander = await turnClient(server, "::1");
+    expect(errorOf(await bystander.allocate([evenPort(false)]))).toBe(508);
+    expect(server.closed).toEqual([]);
+    // The other family has ports of its own.
+    expect(await bystander.relayed([requestedFamily(2)])).toHaveLength(1);
+    expect(server.closed).toEqual([]);
+    const other = await turnClient(server, "::1");
+    const [taken] = await other.relayed();
+    expect(server.closed.map(({ allocation }) => allocation.relayed[0]?.port)).toEqual([taken?.port]);
+    expect(errorOf(await last.refresh(600))).toBe(437);
+  },
+);
+
+it.skipIf(!hasIpv6)("[WEBRTC-544] requests whose ports are still being bound count for their address", async () => {
+  const server = await startTurn({ limits: { allocations: 8 } });
+  const bystanders = await Promise.all(Array.from({ length: 3 }, () => turnClient(server, "::1")));
+  for (const client of bystanders) await client.relayed();
+  const many = await Promise.all(Array.from({ length: 30 }, () => turnClient(server)));
+  const codes = await Promise.all(many.map(async (client) => errorOf(await client.allocate())));
+  expect(codes.filter((code) => code === 0)).toHaveLength(5);
+  expect(server.closed).toEqual([]);
+  for (const client of bystanders) expect(errorOf(await client.refresh(600))).toBe(0);
 });

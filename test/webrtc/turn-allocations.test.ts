@@ -1,5 +1,3 @@
-import { createSocket } from "node:dgram";
-import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
@@ -14,7 +12,9 @@ import { until } from "../support/until.ts";
 import {
   addressesOf,
   errorOf,
+  evenPort,
   hasIpv6,
+  isFreePort,
   lifetimeOf,
   Peer,
   requestedFamily,
@@ -23,7 +23,6 @@ import {
   TurnClientUnderTest,
 } from "./turn-harness.ts";
 
-const evenPort = (reserve: boolean): WrittenAttribute => [stunAttributes.evenPort, Buffer.from([reserve ? 0x80 : 0])];
 const lifetime = (seconds: number): WrittenAttribute => [
   stunAttributes.lifetime,
   Buffer.from([seconds >>> 24, (seconds >> 16) & 0xff, (seconds >> 8) & 0xff, seconds & 0xff]),
@@ -31,17 +30,6 @@ const lifetime = (seconds: number): WrittenAttribute => [
 const dualFamily: WrittenAttribute = [stunAttributes.additionalAddressFamily, Buffer.from([2, 0, 0, 0])];
 
 /** Whether a program could listen on the port. */
-async function isFree(port: number): Promise<boolean> {
-  const socket = createSocket("udp4");
-  socket.bind({ port, address: "127.0.0.1", exclusive: true });
-  const free = await once(socket, "listening").then(
-    () => true,
-    () => false,
-  );
-  await new Promise<void>((resolve) => socket.close(() => resolve()));
-  return free;
-}
-
 async function start(changes = {}) {
   const server = await startTurn(changes);
   return { server, client: await TurnClientUnderTest.connect(server) };
@@ -124,7 +112,7 @@ describe("TURN allocations", () => {
     expect(port % 2).toBe(0);
     const token = requiredValue(answer, stunAttributes.reservationToken);
     expect(token.length).toBe(8);
-    expect(await isFree(port + 1)).toBe(false);
+    expect(await isFreePort(port + 1)).toBe(false);
     const second = await TurnClientUnderTest.connect(server);
     const withToken: WrittenAttribute = [stunAttributes.reservationToken, token];
     expect(errorOf(await second.allocate([withToken, evenPort(false)]))).toBe(400);
@@ -141,7 +129,7 @@ describe("TURN allocations", () => {
     const port = addressesOf(answer, stunAttributes.xorRelayedAddress)[0]?.port ?? 1;
     await server.advance(30_001);
     expect(server.engine.statistics().reserved).toBe(0);
-    await eventually(() => isFree(port + 1), "the port is free");
+    await eventually(() => isFreePort(port + 1), "the port is free");
   });
 
   it.runIf(process.platform === "linux")("[WEBRTC-23] DONT-FRAGMENT is accepted where the system does so", async () => {
@@ -168,10 +156,10 @@ describe("TURN allocations", () => {
     expect(lifetimeOf(await client.refresh(1_000))).toBe(1_000);
     await server.advance(900_000);
     expect(server.engine.statistics().allocations).toBe(1);
-    expect(await isFree(port)).toBe(false);
+    expect(await isFreePort(port)).toBe(false);
     expect(lifetimeOf(await client.refresh(0))).toBe(0);
     expect(server.closed.map(({ reason }) => reason)).toEqual(["refreshed with lifetime 0"]);
-    await eventually(() => isFree(port), "the port is free");
+    await eventually(() => isFreePort(port), "the port is free");
     expect((await client.allocate()).messageClass).toBe("success");
   });
 
@@ -201,7 +189,7 @@ describe("TURN allocations", () => {
     expect(server.engine.allocations()[0]?.channels).toEqual([]);
     await server.advance(600_000);
     expect(server.closed.map(({ reason }) => reason)).toEqual(["expired"]);
-    await eventually(() => isFree(port), "the port is free");
+    await eventually(() => isFreePort(port), "the port is free");
   });
 
   it("[WEBRTC-27] a repeated request over UDP gets the same response, and is carried out once", async () => {
@@ -279,7 +267,7 @@ describe("TURN allocations", () => {
     const range = { first: peer.port - 1, last: peer.port };
     const server = await startTurn({ relays: { ports: range } });
     const client = await TurnClientUnderTest.connect(server);
-    if (await isFree(range.first)) expect(await client.relayedPort()).toBe(range.first);
+    if (await isFreePort(range.first)) expect(await client.relayedPort()).toBe(range.first);
     expect(errorOf(await (await TurnClientUnderTest.connect(server)).allocate())).toBe(508);
   });
 
@@ -291,7 +279,7 @@ describe("TURN allocations", () => {
       const port = await client.relayedPort();
       await server.stop();
       expect(server.closed.map(({ reason }) => reason)).toEqual(["service stops"]);
-      expect(await isFree(port)).toBe(true);
+      expect(await isFreePort(port)).toBe(true);
     },
   );
 
@@ -331,7 +319,7 @@ describe("TURN allocations", () => {
       ...{ families: ["IPv4"], isEven: true, reservesNext: true },
     });
     await table.closeAll("service stops");
-    expect([await isFree(range.first), await isFree(range.last)]).toEqual([true, true]);
+    expect([await isFreePort(range.first), await isFreePort(range.last)]).toEqual([true, true]);
     expect(await opening).toBe(508);
   });
 
@@ -342,6 +330,6 @@ describe("TURN allocations", () => {
     client.disconnect();
     await until(() => server.closed.length === 1);
     expect(server.closed[0]?.reason).toBe("connection closed");
-    await eventually(() => isFree(port), "the port is free");
+    await eventually(() => isFreePort(port), "the port is free");
   });
 });

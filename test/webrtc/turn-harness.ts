@@ -332,6 +332,7 @@ export class Peer {
 }
 
 export const udpTransport: WrittenAttribute = [stunAttributes.requestedTransport, Buffer.from([17, 0, 0, 0])];
+export const evenPort = (reserve: boolean): WrittenAttribute => [stunAttributes.evenPort, Buffer.from([reserve ? 0x80 : 0])];
 export const requestedFamily = (number: number): WrittenAttribute => [
   stunAttributes.requestedAddressFamily,
   Buffer.from([number, 0, 0, 0]),
@@ -371,3 +372,15 @@ export function errorOf(message: StunMessage): number {
 }
 
 export const lifetimeOf = (message: StunMessage): number => requiredValue(message, stunAttributes.lifetime).readUInt32BE();
+
+/** Of UDP over IPv4. */
+export async function isFreePort(port: number): Promise<boolean> {
+  const socket = createSocket("udp4");
+  socket.bind({ port, address: "127.0.0.1", exclusive: true });
+  const free = await once(socket, "listening").then(
+    () => true,
+    () => false,
+  );
+  await new Promise<void>((resolve) => socket.close(() => resolve()));
+  return free;
+}

@@ -16,6 +16,7 @@ const tones: Readonly<Record<CloseReason, Tone>> = {
   expired: "neutral",
   "connection closed": "neutral",
   "closed on request": "failed",
+  "all places or ports are taken, and its address has most of them": "failed",
   "service stops": "neutral",
 };
 

@@ -1,11 +1,18 @@
 import { randomBytes } from "node:crypto";
+import { AddressPlaces } from "../../core/limits/address-places.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { AddressFamily } from "../stun/transport-address.ts";
 import { Allocation, type AllocationLimits, type TurnClient } from "./allocation.ts";
 import type { Relay, RelayPorts } from "./relay-ports.ts";
 
-export type CloseReason = "refreshed with lifetime 0" | "expired" | "connection closed" | "closed on request" | "service stops";
+export type CloseReason =
+  | "refreshed with lifetime 0"
+  | "expired"
+  | "connection closed"
+  | "closed on request"
+  | "all places or ports are taken, and its address has most of them"
+  | "service stops";
 
 export interface AllocationTableOptions {
   readonly relayPorts: RelayPorts;
@@ -43,7 +50,13 @@ export interface OpenedAllocation {
   readonly missing: readonly AddressFamily[];
 }
 
+/** Its ports are being bound. */
+interface Opening {
+  readonly user: string;
+}
+
 interface Reservation {
+  readonly token: string;
   readonly relay: Relay;
   /** Who has asked for it. */
   readonly user: string;
@@ -59,6 +72,8 @@ export class AllocationTable {
   readonly #ofUser = new Map<string, number>();
   /** Whose ports are being bound. */
   readonly #opening = new Set<Promise<unknown>>();
+  /** Of all three. */
+  readonly #places = new AddressPlaces<Allocation | Reservation | Opening>();
   #nextId = 1;
   #isClosed = false;
   #expiring: Promise<void> | undefined;
@@ -91,24 +106,49 @@ export class AllocationTable {
     const places = wanted.reservesNext ? 2 : 1;
     const kept = wanted.token && this.#reservations.get(keyOf(wanted.token))?.user === user ? 1 : 0;
     if (this.#countOf(user) - kept + places > limits.allocationsPerUser) return 486;
-    const own = wanted.token ? 0 : 1;
-    if (this.#allocations.size + this.#reservations.size + this.#opening.size + own > limits.allocations) return 508;
+    const isFull = !wanted.token && (this.#places.size >= limits.allocations || this.#lacksPort(wanted));
+    const givingWay = isFull ? this.#givingWay(wanted) : undefined;
+    if (isFull && !givingWay) return 508;
     this.#count(user, places);
     client.isAllocating = true;
     let opened: OpenedAllocation | undefined;
-    const opening = this.#bindAndAdd(wanted);
+    const place: Opening = { user };
+    this.#places.add(client.address, place);
+    // What has its ports gives way before it.
+    this.#places.use(place);
+    const opening = this.#bindAndAdd(wanted, givingWay);
     this.#opening.add(opening);
     try {
       opened = await opening;
     } finally {
       this.#opening.delete(opening);
+      this.#places.remove(place);
       client.isAllocating = false;
       if (!opened) this.#count(user, -places);
     }
     return opened ?? 508;
   }
 
-  async #bindAndAdd(wanted: WantedAllocation): Promise<OpenedAllocation | undefined> {
+  #lacksPort({ families }: WantedAllocation): boolean {
+    return families.every((family) => this.#options.relayPorts.isFull(family));
+  }
+
+  /** Of the address that has most. Undefined where no other has more of them, or a port is wanted that is not free then either. */
+  #givingWay(wanted: WantedAllocation): Allocation | Reservation | undefined {
+    const found = this.#places.givingWay(wanted.client.address);
+    if (!found || !("expiresAt" in found)) return undefined;
+    if (!this.#lacksPort(wanted)) return found;
+    const relays = "relay" in found ? [found.relay] : wanted.families.flatMap((family) => found.relayOf(family) ?? []);
+    return !wanted.isEven && relays.some(({ family }) => wanted.families.includes(family)) ? found : undefined;
+  }
+
+  /** Resolves when the ports are free. */
+  #end(place: Allocation | Reservation): Promise<void> {
+    return "relay" in place ? this.#giveUp(place) : this.close(place, "all places or ports are taken, and its address has most of them");
+  }
+
+  async #bindAndAdd(wanted: WantedAllocation, givingWay: Allocation | Reservation | undefined): Promise<OpenedAllocation | undefined> {
+    if (givingWay) await this.#end(givingWay);
     const { relays, next } = wanted.token ? this.#takeReservation(wanted.token) : await this.#bindRelays(wanted);
     const { client, username, user, software } = wanted;
     if (relays.length === 0 || client.isGone || this.#isClosed) {
@@ -125,17 +165,17 @@ export class AllocationTable {
     });
     client.allocation = allocation;
     this.#allocations.set(allocation.id, allocation);
+    this.#places.add(client.address, allocation);
     this.#options.onOpened(allocation);
     const missing = wanted.token ? [] : wanted.families.filter((family) => !allocation.relayOf(family));
-    return { allocation, token: next && this.#reserve(next, user), missing };
+    return { allocation, token: next && this.#reserve(next, user, client), missing };
   }
 
   #takeReservation(token: Buffer): { readonly relays: readonly Relay[]; readonly next: undefined } {
     const key = keyOf(token);
     const reservation = this.#reservations.get(key);
     if (!reservation) return { relays: [], next: undefined };
-    this.#reservations.delete(key);
-    this.#count(reservation.user, -1);
+    this.#forget(reservation);
     return { relays: [reservation.relay], next: undefined };
   }
 
@@ -157,15 +197,30 @@ export class AllocationTable {
   }
 
   /** It counts for the user already. */
-  #reserve(relay: Relay, user: string): Buffer {
-    const token = randomBytes(8);
-    this.#reservations.set(keyOf(token), { relay, user, expiresAt: this.#options.now() + this.#options.reservationMs });
-    return token;
+  #reserve(relay: Relay, user: string, { address }: TurnClient): Buffer {
+    const bytes = randomBytes(8);
+    const token = keyOf(bytes);
+    const reservation: Reservation = { token, relay, user, expiresAt: this.#options.now() + this.#options.reservationMs };
+    this.#reservations.set(token, reservation);
+    this.#places.add(address, reservation);
+    return bytes;
+  }
+
+  #forget(reservation: Reservation): void {
+    this.#reservations.delete(reservation.token);
+    this.#places.remove(reservation);
+    this.#count(reservation.user, -1);
+  }
+
+  #giveUp(reservation: Reservation): Promise<void> {
+    this.#forget(reservation);
+    return reservation.relay.close();
   }
 
   /** Resolves when the ports are free. */
   async close(allocation: Allocation, reason: CloseReason): Promise<void> {
     if (!this.#allocations.delete(allocation.id)) return;
+    this.#places.remove(allocation);
     this.#count(allocation.user, -1);
     allocation.client.allocation = undefined;
     // Its permissions and channels are still known.
@@ -189,10 +244,7 @@ export class AllocationTable {
       else allocation.expire(now());
     });
     await turns.each([...this.#reservations], ([key, reservation]) => {
-      if (reservation.expiresAt > now() || this.#reservations.get(key) !== reservation) return;
-      this.#reservations.delete(key);
-      this.#count(reservation.user, -1);
-      reservation.relay.close();
+      if (reservation.expiresAt <= now() && this.#reservations.get(key) === reservation) this.#giveUp(reservation);
     });
   }
 

@@ -70,6 +70,12 @@ export class RelayPorts {
     return this.#used.IPv4.size + this.#used.IPv6.size;
   }
 
+  /** Relays have all ports of the range. */
+  isFull(family: AddressFamily): boolean {
+    const { first, last } = this.#options.ports;
+    return this.#used[family].size > last - first;
+  }
+
   supports(family: AddressFamily): boolean {
     return this.#options.addresses[family] !== undefined;
   }

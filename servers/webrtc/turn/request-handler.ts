@@ -76,6 +76,8 @@ const requestMethods: ReadonlyMap<number, RequestMethod> = new Map([
 /** RFC 8656 §12, and those of RFC 5766 §11, which clients still use. */
 const channelNumbers = { first: 0x4000, last: 0x7fff };
 const udpProtocol = 17;
+const noneFree =
+  "no place (TURN_ALLOCATIONS) or no port (TURN_RELAY_PORT to TURN_RELAY_LAST_PORT) is free, and no other address has more of them";
 const tokenBytes = 8;
 
 /** Answers the requests of STUN and TURN. */
@@ -184,8 +186,7 @@ export class RequestHandler {
     if (refusedWith !== undefined) throw new StunRefusal(refusedWith, faultReasons.refused);
     const opened = await table.open({ client, username, user, software: softwareOf(message), lifetimeMs, ...relays });
     if (opened === 486) throw new StunRefusal(486, `${user} has as many allocations as a user may have`);
-    if (opened === 508)
-      throw new StunRefusal(508, relays.token ? "there is no reservation with this token" : "no port or no place is free");
+    if (opened === 508) throw new StunRefusal(508, relays.token ? "there is no reservation with this token" : noneFree);
     return [...openedAttributes(request, opened, lifetimeMs), ...this.#missingFamilies(opened.missing)];
   }
 
