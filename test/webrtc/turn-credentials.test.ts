@@ -147,6 +147,28 @@ describe("TURN credentials", () => {
     expect((await client.allocate()).messageClass).toBe("success");
   });
 
+  it("[WEBRTC-551] an allocation is refreshed by its user also where its address has sent too many wrong credentials", async () => {
+    const server = await startTurn({ limits: { failures: 3, failureWindowMs: 60_000 } });
+    const [holder, other] = [await TurnClientUnderTest.connect(server), await TurnClientUnderTest.connect(server)];
+    const port = await holder.relayedPort();
+    const wrong = { credentials: { ...user, password: "wrong" } };
+    for (let attempt = 0; attempt < 3; attempt++) expect(errorOf(await other.allocate([], wrong))).toBe(401);
+    // Not for others, nor for another user at this place.
+    expect(errorOf(await other.allocate())).toBe(401);
+    expect(errorOf(await holder.request(stunMethods.refresh, [], { credentials: { username: "bob", password: "builder" } }))).toBe(401);
+    expect(errorOf(await holder.refresh(600))).toBe(0);
+    expect(errorOf(await holder.permit("127.0.0.1"))).toBe(0);
+    expect(errorOf(await holder.bindChannel(0x4000, port))).toBe(0);
+    // Wrong ones tell nothing, and too many of them end that.
+    for (let attempt = 0; attempt < 20; attempt++) {
+      expect(errorOf(await holder.request(stunMethods.refresh, [], wrong))).toBe(401);
+      expect(server.requests.at(-1)?.why).toBe("too many wrong credentials from this address");
+    }
+    expect(errorOf(await holder.refresh(600))).toBe(401);
+    await server.advance(60_001);
+    expect(errorOf(await holder.refresh(600))).toBe(0);
+  });
+
   it("[WEBRTC-16] credentials with a nonce that this server has not given are not counted", async () => {
     const server = await startTurn({ limits: { failures: 3, failureWindowMs: 10_000 } });
     const client = await TurnClientUnderTest.connect(server);

@@ -96,6 +96,8 @@ export class Allocation {
   readonly software: string | undefined;
   readonly openedAt: number;
   expiresAt: number;
+  /** See `AllocationHolder`. */
+  wrongCredentials = 0;
   readonly toPeers: DataCount = { datagrams: 0, bytes: 0 };
   readonly fromPeers: DataCount = { datagrams: 0, bytes: 0 };
   /** Another one whenever there are other permissions or channels. */

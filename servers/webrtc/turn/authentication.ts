@@ -39,10 +39,18 @@ export interface AuthenticationRefusal {
   readonly attributes: readonly WrittenAttribute[];
 }
 
+/** Who opened an allocation: others at the same address, such as behind a NAT, must not end it by wrong credentials. */
+export interface AllocationHolder {
+  readonly username: string;
+  /** In a row, while the address is refused: a datagram may come from anybody, so they are not endless. */
+  wrongCredentials: number;
+}
+
 export interface Authentication {
   /** As wrong credentials are refused. */
   reject(why: string, username: string): AuthenticationRefusal;
-  check(message: StunMessage, address: string): Authenticated | AuthenticationRefusal;
+  /** `holder` is the allocation at the client's address and port. */
+  check(message: StunMessage, address: string, holder?: AllocationHolder): Authenticated | AuthenticationRefusal;
 }
 
 /** RFC 8489 §9.2: a nonce that begins so tells which features the server has, in 24 bits, the first of them on the left. */
@@ -53,6 +61,9 @@ const nonceCookieLength = nonceCookie.length + 4;
 /** RFC 8489 §14.3, §14.9, §14.10 */
 const longest = { username: 508, realm: 763, nonce: 763 };
 const mostKeys = 10_000;
+/** Of one allocation in a row. */
+const mostWrongOfHolder = 20;
+const tooManyWrong = "too many wrong credentials from this address";
 
 /** The long-term credential mechanism of RFC 8489 §9.2. */
 export function createAuthentication(options: AuthenticationOptions): Authentication {
@@ -112,7 +123,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
 
   return {
     reject: (why, username) => challenge(401, why, username),
-    check(message, address) {
+    check(message, address, holder) {
       if (message.integrityAt === 0 && message.integritySha256At === 0) return challenge(401, "without credentials");
       const username = usernameOf(message);
       const givenRealm = attributeOf(message, stunAttributes.realm);
@@ -126,12 +137,16 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       // Whoever sends under another's address never gets a nonce: its guesses are neither checked nor counted.
       const age = nonce.startsWith(noncePrefix) ? nonces.ageOf(nonce.slice(nonceCookieLength)) : "foreign";
       if (age === "foreign") return challenge(438, "the nonce is not of this server", username);
-      if (failures.stateOf(address).remaining === 0) return challenge(401, "too many wrong credentials from this address", username);
+      const isRefused = failures.stateOf(address).remaining === 0;
+      const isHolder = holder?.username === username && holder.wrongCredentials < mostWrongOfHolder;
+      if (isRefused && !isHolder) return challenge(401, tooManyWrong, username);
       const key = givenRealm.equals(realmValue) ? keysOf(username, algorithm.name).find((one) => isRight(message, one)) : undefined;
       if (!key) {
         failures.count(address);
-        return challenge(401, whyWrong(username, givenRealm), username);
+        if (isRefused && holder) holder.wrongCredentials++;
+        return challenge(401, isRefused ? tooManyWrong : whyWrong(username, givenRealm), username);
       }
+      if (isHolder) holder.wrongCredentials = 0;
       if (age === "stale") return challenge(438, "the nonce has expired", username);
       const user = known.has(username) ? username : parseTimeLimitedName(username)?.user || username;
       return { username, user, integrity: { hash: algorithm.isChosen ? "sha256" : "sha1", key } };

@@ -159,7 +159,7 @@ export class RequestHandler {
 
   #authenticate({ message, client }: Request) {
     const { authentication } = this.#options;
-    const checked = authentication.check(message, client.address);
+    const checked = authentication.check(message, client.address, client.allocation);
     const isRejected = !("code" in checked) && this.trouble.rejectCredentials?.(checked.user);
     return isRejected ? authentication.reject(faultReasons.rejected, checked.username) : checked;
   }
