@@ -60,6 +60,9 @@ const client = {
   authorization: z.string().max(4_096).exactOptional(),
   address: z.string().max(100),
 };
+/** Characters of the reason for which a publisher was ended. */
+export const mostEndedReason = 500;
+
 const publishedTrack = z.strictObject({
   codec: z.enum(webCodecs),
   payloadType: z.int().min(0).max(127),
@@ -99,7 +102,7 @@ export const webrtcProvided = provided({
     /** Asks the publisher for a key frame. */
     keyFrame: operation<null>()(z.strictObject({ session: z.string().max(100) })),
     /** The RTSP service has ended the publisher. */
-    publishEnded: operation<null>()(z.strictObject({ session: z.string().max(100), reason: z.string().max(500) })),
+    publishEnded: operation<null>()(z.strictObject({ session: z.string().max(100), reason: z.string().max(mostEndedReason) })),
   },
   streams: {
     /** Packets of a publisher. */

@@ -143,3 +143,20 @@ describe("bytes of RTMP", () => {
     ]);
   });
 });
+
+it("[RTSP-234] what is encoded in a stream key belongs to the name; the first mark of a query that is not encoded begins the query", () => {
+  for (const [app, key, expected] of [
+    ["live", "a", { path: "live/a" }],
+    ["live", "a%3Fb", { path: "live/a?b" }],
+    ["live", "a%3Fb?user=ann&pass=c%3Fd", { path: "live/a?b", user: "ann", password: "c?d" }],
+    ["live", "a;b", { path: "live/a;b" }],
+    ["live", "a%3Bb?user=ann&pass=c;d%3Be", { path: "live/a;b", user: "ann", password: "c;d;e" }],
+    ["live", "a?user=ann&pass=b?c%26d%3De%25f%2Bg", { path: "live/a", user: "ann", password: "b?c&d=e%f+g" }],
+    ["live", "50%", { path: "live/50%" }],
+    ["live?user=ann&pass=b", "a", { path: "live/a", user: "ann", password: "b" }],
+    ["live/", "/a/b", { path: "live/a/b" }],
+  ] as const) {
+    expect(targetOf(app, key, "rtmp://127.0.0.1/live"), key).toEqual({ user: undefined, password: undefined, ...expected });
+  }
+  expect(targetOf("live", "a", "rtmp://ann:b%3Fc;d@127.0.0.1/live")).toMatchObject({ user: "ann", password: "b?c;d" });
+});

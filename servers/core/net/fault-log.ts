@@ -34,6 +34,11 @@ export class FaultLog {
     this.#onHandshakeFailed = onHandshakeFailed;
   }
 
+  /** Of what is no more than what clients do wrong every day: its lines are informations. */
+  static ofInformation(log: Pick<Log, "info" | "error">): FaultLog {
+    return new FaultLog({ warning: (text) => log.info(text), error: (text) => log.error(text) });
+  }
+
   /** False if the line was left out. */
   write(text: string): boolean {
     this.#period ??= setTimeout(() => this.flush(), periodMs);

@@ -171,7 +171,7 @@ export class SessionEntry implements TrafficEntry {
 
   failed(reason: string, status = this.#status): void {
     this.#status = status;
-    this.#reason = reason.slice(0, 500);
+    this.#reason = redactTarget(reason.slice(0, 500));
   }
 
   end(text: string, tone: Tone): void {

@@ -1,3 +1,4 @@
+import { redactTarget } from "../../../contract/traffic/redact-target.ts";
 import type { Tone } from "../../../contract/traffic/row.ts";
 import type { BodyBudget } from "../../core/http/connections/body-budget.ts";
 import { createClientNames } from "../../core/http/messages/client-name.ts";
@@ -96,7 +97,8 @@ export class SessionRecorder {
     if (!log.enabled(level)) return;
     const { verb, target, outcome, tookMs, client, remote, reason } = entry;
     const why = reason === undefined ? "" : ` (${reason})`;
-    const line = `${verb} ${target.slice(0, 200)} ${outcome}${why} ${time}${durationText(tookMs)} ${client || "-"} ${remote}`;
+    // A path may be a name with its query, which its client has encoded as a whole.
+    const line = `${verb} ${redactTarget(target).slice(0, 200)} ${outcome}${why} ${time}${durationText(tookMs)} ${client || "-"} ${remote}`;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
     log[level](line.replace(/[\0-\x1f\x7f]/g, " "));
   }

@@ -62,8 +62,7 @@ export class RtmpIngest {
 
   private constructor(options: RtmpIngestOptions) {
     this.#options = options;
-    const { log } = options;
-    this.#dropped = new FaultLog({ warning: (text) => log.info(text), error: (text) => log.error(text) });
+    this.#dropped = FaultLog.ofInformation(options.log);
     this.#port = options.port;
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type PublishedTrack, webrtcProvided } from "../../../contract/services/rtsp-media.ts";
+import { mostEndedReason, type PublishedTrack, webrtcProvided } from "../../../contract/services/rtsp-media.ts";
 import type { RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
 import { isRtcp } from "../../core/rtp/rtp-packet.ts";
 import { errorText } from "../../core/service/service-error.ts";
@@ -120,7 +120,9 @@ export class WebPublisher implements RecordedSession, PathSource {
     this.#isEnded = true;
     clearInterval(this.#timer);
     const { services, session, paths, onEnd } = this.#options;
-    if (by !== "client") services.call(webrtcProvided, "publishEnded", { session, reason }).catch(() => {});
+    // A reason may quote the path. One that is too long would be refused, and the browser would go on publishing to nobody.
+    const shortReason = reason.slice(0, mostEndedReason);
+    if (by !== "client") services.call(webrtcProvided, "publishEnded", { session, reason: shortReason }).catch(() => {});
     this.#incoming.cancel();
     paths.remove(this.path, this);
     this.stream?.end("the publisher has left");

@@ -86,7 +86,7 @@ export class TurnEngine {
   constructor(options: TurnEngineOptions, unsent: SharedBudget) {
     const { limits, lifetimes, log, now = () => performance.now() } = options;
     this.#options = options;
-    this.reports = new FaultLog({ warning: (text) => log.info(text), error: (text) => log.error(text) });
+    this.reports = FaultLog.ofInformation(log);
     this.#now = now;
     const isOwnAddress = createOwnAddresses(now);
     this.#clientPorts = new ClientPorts(isOwnAddress);

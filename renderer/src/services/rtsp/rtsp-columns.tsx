@@ -1,4 +1,5 @@
 import type { RtspSessionView } from "../../../../contract/services/rtsp.ts";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
@@ -103,10 +104,11 @@ export const rtspColumns: readonly Column<TrafficRow>[] = [
     leastPx: 104,
     rank: 0,
     cell: (row) => {
-      const path = <code>{shownText(row.target)}</code>;
+      const shown = shownText(redactTarget(row.target));
+      const path = <code>{shown}</code>;
       if (row.tone !== "pending") return path;
       return (
-        <MarkedText title={shownText(row.target)} marks={<FaultBadges target={sessionOfRow(row)} />}>
+        <MarkedText title={shown} marks={<FaultBadges target={sessionOfRow(row)} />}>
           {path}
         </MarkedText>
       );
