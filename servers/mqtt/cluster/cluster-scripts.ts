@@ -133,7 +133,7 @@ end
 
 const sources = {
   /**
-   * The changes of one tick: position, seq, most bytes of the journal, term, then operations, each with the number of its arguments.
+   * The changes of one tick: position, seq, most bytes of the journal, term, then the operations as `packOperations` has them.
    * Returns 'done', or 'lacking' if a message that a delivery names is not there, and the clients whose sessions stay here because the
    * broker that requested them is dead; 'outdated' if the term is not the one of the last `join` or `rejoin`, or that is forgotten.
    */
@@ -144,44 +144,44 @@ if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried' }
 if redis.call('HGET', own, 'term') ~= ARGV[6] then return { 'outdated' } end
 redis.call('HSET', own, 'position', ARGV[3], 'seq', ARGV[4])
 local journalBytes = tonumber(ARGV[5])
-local at, kept = 7, {}
-while at <= #ARGV do
-  local operation, first, last = ARGV[at], at + 2, at + 1 + tonumber(ARGV[at + 1])
+local given, at, kept = cmsgpack.unpack(ARGV[7]), 1, {}
+while at <= #given do
+  local operation, first, last = given[at], at + 2, at + 1 + tonumber(given[at + 1])
   if operation == 'call' then
-    redis.call(unpack(ARGV, first, last))
+    redis.call(unpack(given, first, last))
   elseif operation == 'use message' then
-    use(ARGV[first], ARGV[first + 1], ARGV[last])
+    use(given[first], given[first + 1], given[last])
   elseif operation == 'release messages' then
     for field = first + 1, last, 2 do
-      if redis.call('HDEL', ARGV[first], ARGV[field]) == 1 then release(ARGV[field + 1]) end
+      if redis.call('HDEL', given[first], given[field]) == 1 then release(given[field + 1]) end
     end
   elseif operation == 'end session' then
-    endSession(ARGV[first])
+    endSession(given[first])
   elseif operation == 'wait' then
-    local count = redis.call('RPUSH', ARGV[first], ARGV[first + 1])
-    releaseWaiting(ARGV[first], count - tonumber(ARGV[last]))
+    local count = redis.call('RPUSH', given[first], given[first + 1])
+    releaseWaiting(given[first], count - tonumber(given[last]))
   elseif operation == 'wait no more' then
-    releaseWaiting(ARGV[first], tonumber(ARGV[last]))
+    releaseWaiting(given[first], tonumber(given[last]))
   elseif operation == 'share' then
-    local channel, envelope, frameLength, durable = unpack(ARGV, first, last)
+    local channel, envelope, frameLength, durable = unpack(given, first, last)
     local id = ''
     if durable == '1' then id = add(string.sub(envelope, -tonumber(frameLength)), journalBytes) end
     redis.call('PUBLISH', channel, envelope .. id .. string.char(#id))
   elseif operation == 'surrender' then
-    local client, to, at = unpack(ARGV, first, last)
+    local client, to, at = unpack(given, first, last)
     redis.call('HSET', prefix .. 'session:' .. client, 'at', at)
     local alive = redis.call('EXISTS', prefix .. 'alive:' .. to) == 1 and redis.call('EXISTS', prefix .. 'buried:' .. to) == 0
     if alive then redis.call('HSET', prefix .. 'owners', client, to) else kept[#kept + 1] = client end
   elseif operation == 'release' then
-    if redis.call('HGET', prefix .. 'owners', ARGV[first]) == me then redis.call('HDEL', prefix .. 'owners', ARGV[first]) end
+    if redis.call('HGET', prefix .. 'owners', given[first]) == me then redis.call('HDEL', prefix .. 'owners', given[first]) end
   elseif operation == 'inherit' then
-    local dead = ARGV[first] .. ' '
+    local dead = given[first] .. ' '
     local all = redis.call('HGETALL', prefix .. 'members')
     for field = 1, #all, 2 do
       if string.sub(all[field + 1], 1, #dead) == dead then redis.call('HSET', prefix .. 'members', all[field], me .. ' away') end
     end
   elseif operation == 'remove' then
-    local key, field, value = unpack(ARGV, first, last)
+    local key, field, value = unpack(given, first, last)
     if redis.call('HGET', key, field) == value then redis.call('HDEL', key, field) end
   end
   at = last + 1

@@ -6,7 +6,7 @@ import type { CommitGate } from "./commit-gate.ts";
 import type { FrameBus } from "./frame-bus.ts";
 import type { GroupMembers } from "./group-members.ts";
 import type { OutFrame } from "./outgoing.ts";
-import { operationArguments, type RedisOperation, valuesOf } from "./redis-operation.ts";
+import { packOperations, type RedisOperation } from "./redis-operation.ts";
 import { isShared, type SharedRetained } from "./shared-retained.ts";
 
 export interface CommitsOptions {
@@ -115,13 +115,11 @@ export class Commits {
     // QoS 0 is never acknowledged.
     const promises = operations.some((operation) => operation.type !== "share" || operation.durable);
     const number = promises ? gate.begin() : 0;
-    let bytes = 0;
-    for (const operation of operations)
-      if (operation.type !== "share") for (const value of valuesOf(operation)) bytes += typeof value === "number" ? 0 : value.length;
+    const { argument, bytes } = packOperations(operations);
     this.bytes += bytes;
     this.bytesOfOthers += ofOthers;
     const { journalBytes } = parts.engine.limits;
-    const values: ScriptArgument[] = [position, seq, journalBytes, parts.scripts.term, ...operationArguments(operations)];
+    const values: ScriptArgument[] = [position, seq, journalBytes, parts.scripts.term, argument];
     this.last = parts.scripts.run("commit", parts.brokerId, values).then(
       (reply) => {
         const [state, kept] = replyList(reply);

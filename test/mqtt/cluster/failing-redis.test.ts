@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ClusterScripts, replyList, replyText } from "../../../servers/mqtt/cluster/cluster-scripts.ts";
-import { operationArguments } from "../../../servers/mqtt/cluster/redis-operation.ts";
+import { packOperations } from "../../../servers/mqtt/cluster/redis-operation.ts";
 import { hasRedis, missing, startRedis } from "../../support/real-servers.ts";
 import { type Broker, connectWire } from "../harness.ts";
 import { Inbox, kept, leave, openRedis, publishAcknowledged, startMember } from "./cluster-harness.ts";
@@ -137,8 +137,8 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("a Redis that refu
     const redis = await openRedis((await startOwnRedis()).url);
     const scripts = new ClusterScripts(redis);
     const commit = async (term: number, value: string) => {
-      const operations = operationArguments([{ type: "call", values: ["SET", "what", value] }]);
-      return replyText(replyList(await scripts.run("commit", "me", ["0-0", 1, 1_000, term, ...operations]))[0]);
+      const { argument } = packOperations([{ type: "call", values: ["SET", "what", value] }]);
+      return replyText(replyList(await scripts.run("commit", "me", ["0-0", 1, 1_000, term, argument]))[0]);
     };
     await scripts.load();
     await scripts.run("join", "me", [10_000, scripts.term]);
@@ -157,8 +157,38 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("a Redis that refu
       type: "call" as const,
       values: ["HSET", "changed", `field ${index}`, "x"],
     }));
-    const reply = await scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term].concat(operationArguments(operations) as string[]));
+    const reply = await scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, packOperations(operations).argument]);
     expect([replyText(replyList(reply)[0]), await redis.hlen("changed")]).toEqual(["done", 50_000]);
+  });
+
+  it("[MQTT-439] values of a commit come to Redis as they are: text of any kind and length, bytes and numbers", async () => {
+    const redis = await openRedis((await startOwnRedis()).url);
+    const scripts = new ClusterScripts(redis);
+    await scripts.load();
+    await scripts.run("join", "me", [10_000, scripts.term]);
+    const allBytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const values = [
+      "",
+      "a",
+      "\u0000",
+      "é",
+      "日本語".repeat(20),
+      "😀",
+      "x".repeat(40),
+      "x".repeat(41),
+      "ü".repeat(70_000),
+      allBytes,
+      7,
+      2 ** 40,
+    ];
+    const operations = values.map((value) => ({ type: "call" as const, values: ["RPUSH", "values", value] }));
+    const { argument, bytes } = packOperations(operations);
+    const reply = await scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, argument]);
+    expect(replyText(replyList(reply)[0])).toBe("done");
+    const expected = values.map((value) => (typeof value === "object" ? value : Buffer.from(String(value))));
+    expect(await redis.lrangeBuffer("values", 0, -1)).toEqual(expected);
+    const lengths = values.map((value) => "RPUSHvalues".length + (typeof value === "number" ? 0 : value.length));
+    expect(bytes).toBe(lengths.reduce((sum, length) => sum + length, 0));
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { ClusterScripts } from "../../../servers/mqtt/cluster/cluster-scripts.ts";
 import { FrameWriter } from "../../../servers/mqtt/cluster/frame-writer.ts";
 import { putMessage } from "../../../servers/mqtt/cluster/message-fields.ts";
-import { operationArguments, type RedisOperation, valuesOf } from "../../../servers/mqtt/cluster/redis-operation.ts";
+import { packOperations, type RedisOperation, valuesOf } from "../../../servers/mqtt/cluster/redis-operation.ts";
 import { RedisSessionStore } from "../../../servers/mqtt/cluster/redis-session-store.ts";
 import { readSession } from "../../../servers/mqtt/cluster/session-fields.ts";
 import { Delivery } from "../../../servers/mqtt/engine/delivery/delivery.ts";
@@ -247,7 +247,7 @@ describeCluster("messages of sessions in Redis", (nextUrl) => {
     await scripts.load();
     await scripts.run("join", "me", [10_000, scripts.term]);
     const commit = (...operations: RedisOperation[]) =>
-      scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, ...operationArguments([...store.take("0-0"), ...operations])]);
+      scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, packOperations([...store.take("0-0"), ...operations]).argument]);
     const [first, second] = [messageOf("first"), messageOf("second")];
     for (const list of ["one", "other"]) for (const message of [first, second, first]) store.waitIn(list, message, 2);
     await commit();
