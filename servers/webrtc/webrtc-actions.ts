@@ -40,7 +40,8 @@ export const createWebrtcActions = ({
     return { kicked: peer !== undefined };
   },
   "room.close": ({ room }) => ({ closed: hub.closeRoom(room) }),
-  "room.chat": ({ room }) => (hub.findRoom(room)?.chat ?? []).map(({ message: { from, name, text, at } }) => ({ from, name, text, at })),
+  "room.chat": ({ room }) =>
+    Array.from(hub.findRoom(room)?.chat ?? [], ({ message: { from, name, text, at } }) => ({ from, name, text, at })),
   "chat.send": ({ text, ...target }) => ({ deliveries: hub.announce(target, text) }),
   "allocation.close": ({ allocation }) => ({ closed: turn?.close(allocation) ?? false }),
   "allocation.history": ({ allocation }) => turnRecorder.historyOf(allocation) ?? null,

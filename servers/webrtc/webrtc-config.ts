@@ -149,7 +149,7 @@ export const webrtcConfig = z.strictObject({
   }),
   chatHistoryBytes: limitField(0, 1 << 30, 16 << 20, {
     title: "Chat history of all rooms",
-    help: "The oldest messages are removed first.",
+    help: "Beyond it, the oldest messages of the address that has said most of them are removed.",
     unit: "B",
     env: "WEBRTC_CHAT_HISTORY_BYTES",
   }),

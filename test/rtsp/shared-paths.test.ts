@@ -21,7 +21,7 @@ async function publish(server: RtspUnderTest, to: string, from = "127.0.0.1"): P
 }
 const namesOf = ({ views }: RtspUnderTest) => views.get("paths")?.paths.map(({ name }) => name) ?? [];
 
-it("[RTSP-232] one address may have all paths until another one asks: that has most gives way to it, with its newest", async () => {
+it("[RTSP-236] one address may have all paths until another one asks: that has most gives way to it, with its newest", async () => {
   const server = await startRtsp({ paths: 6, silenceSeconds: 3_600 });
   const own: RawClient[] = [];
   // Two are those of the clips. 127.0.0.2 is this computer as well.
@@ -49,14 +49,14 @@ it("[RTSP-232] one address may have all paths until another one asks: that has m
   expect([own[1]?.closed, own[2]?.closed]).toEqual([false, false]);
 });
 
-it("[RTSP-232] a publisher by RTMP that finds no path is told why", async () => {
+it("[RTSP-236] a publisher by RTMP that finds no path is told why", async () => {
   const server = await startRtsp({ paths: 3, rtmp: true, rtmpPort: 0 });
   expect((await publish(server, "/a")).status).toBe(200);
   const client = await RawPublisher.publish(server, "b");
   expect(client.status()).toMatchObject({ description: expect.stringMatching(/3 paths already.*RTSP_PATHS/) });
 });
 
-it("[RTSP-233] where all paths are taken, a dropped file takes one of the address that has most, or is refused with what to do", async () => {
+it("[RTSP-237] where all paths are taken, a dropped file takes one of the address that has most, or is refused with what to do", async () => {
   const server = await startRtsp({ paths: 5, silenceSeconds: 3_600 });
   const bytes = readFileSync(assetFile("rtsp", "stream.mp4"));
   const begin = async (name: string) => (await server.act("file.begin", { name, bytes: bytes.length })).upload;

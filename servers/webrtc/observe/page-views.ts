@@ -50,7 +50,7 @@ function roomView({ name, since, password, members, elsewhereCount, chat, chatMe
     peerCount: members.size,
     elsewhereCount,
     chatMessages,
-    chatKept: chat.length,
+    chatKept: chat.size,
     peers: firstHere(members.values()),
   };
 }

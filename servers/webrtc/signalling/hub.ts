@@ -3,7 +3,7 @@ import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
 import { memoryOf } from "../../core/limits/json-limits.ts";
 import { ChatHistory } from "./chat-history.ts";
 import type { HubOptions } from "./hub-options.ts";
-import { Peer, type PeerFacts } from "./peer.ts";
+import { Peer, type PeerFacts, remoteHostOf } from "./peer.ts";
 import { Peers } from "./peers.ts";
 import { othersIn, ownMembers, passwordOf, Room } from "./room.ts";
 import { type JoinRequest, notInRoom, peerUnknown, RoomAccess } from "./room-access.ts";
@@ -155,7 +155,7 @@ export class Hub {
       this.#broadcasts.welcomeAgain(room, peer);
       return true;
     }
-    const history = room.chat.map((kept) => kept.message);
+    const history = Array.from(room.chat, (kept) => kept.message);
     this.#broadcasts.welcome(room, peer, history);
     this.#broadcasts.tell(room, { type: "peer-joined", room: name, id: peer.id, name: peer.name }, { sender: peer });
     return true;
@@ -342,7 +342,7 @@ export class Hub {
   /** The chat of a room from before this instance knew it. */
   remember(name: string, chat: readonly ChatEvent[]): void {
     const room = this.#rooms.get(name);
-    if (room && room.chatMessages === 0) for (const event of chat) this.#history.add(room, event);
+    if (room && room.chatMessages === 0) for (const event of chat) this.#history.add(room, event, "");
   }
 
   close(): void {
@@ -357,7 +357,7 @@ export class Hub {
   }
 
   #sayToOwn(room: Room, event: ChatEvent, sender: Peer | undefined): void {
-    this.#history.add(room, event);
+    this.#history.add(room, event, sender ? remoteHostOf(sender) : "");
     this.#broadcasts.tell(room, event, { sender });
   }
 

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { WebrtcDialect } from "../../../contract/traffic/webrtc.ts";
+import type { BudgetShare } from "../../core/limits/shared-budget.ts";
 import { MemberList } from "./member-list.ts";
 import type { JoinedRoom, Peer } from "./peer.ts";
 import type { ChatEvent } from "./signalling-event.ts";
@@ -13,11 +14,19 @@ export interface RoomPassword {
   readonly digest: Buffer;
 }
 
+/** What an address has said that is kept. */
+export interface ChatSender {
+  readonly key: string;
+  /** The oldest first. */
+  readonly kept: Set<KeptChat>;
+  readonly share: BudgetShare;
+}
+
 /** A message of its chat. */
 export interface KeptChat {
   readonly room: Room;
   readonly message: ChatEvent;
-  isKept: boolean;
+  readonly sender: ChatSender;
 }
 
 /** By which ids the members of a room call themselves, where their dialect has them choose some: each has one there, the newest. Several may say the same. */
@@ -66,7 +75,7 @@ export class Room implements JoinedRoom {
   readonly #elsewhere = new Map<string, number>();
   elsewhereCount = 0;
   /** The kept part of its chat, the oldest first. */
-  readonly chat: KeptChat[] = [];
+  readonly chat = new Set<KeptChat>();
   chatMessages = 0;
   /** Of members. */
   readonly aliases = new Aliases();

@@ -185,8 +185,8 @@ export class WebrtcCluster implements OtherInstances {
     const elder = [...this.#others.keys()].every((id) => id === to || id > this.#bus.instance);
     if (!elder) return;
     for (const { name, chat } of this.#options.hub.rooms()) {
-      if (chat.length === 0) continue;
-      this.#send({ type: "history", room: name, chat: chat.map(({ message }) => message) }, to);
+      if (chat.size === 0) continue;
+      this.#send({ type: "history", room: name, chat: Array.from(chat, ({ message }) => message) }, to);
       yield;
     }
   }
