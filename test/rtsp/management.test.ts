@@ -108,7 +108,7 @@ it("[RTSP-61] a request to no path is shown with its address as it came, without
   expect(JSON.stringify(server.logs)).not.toContain("secret");
 });
 
-it("[RTSP-233] rows and log lines have no values of secret query fields, whatever the request", async () => {
+it("[RTSP-241] rows and log lines have no values of secret query fields, whatever the request", async () => {
   const server = await startRtsp();
   const secrets = ["hidden-1", "hidden-2", "hidden-3", "hidden-4", "hidden-5"] as const;
   const uris = [

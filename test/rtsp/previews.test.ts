@@ -155,7 +155,7 @@ it("[RTSP-66] the last seconds of a path and of a session can be read, also afte
   expect(await server.act("path.history", { path: "nothing" })).toBeNull();
 });
 
-it("[RTSP-232] the row of a session has its transport, and after its end the loss and jitter of the whole session", async () => {
+it("[RTSP-240] the row of a session has its transport, and after its end the loss and jitter of the whole session", async () => {
   const server = await startRtsp();
   const client = await server.connect();
   const { session } = await client.play("/stream");

@@ -144,7 +144,7 @@ describe("bytes of RTMP", () => {
   });
 });
 
-it("[RTSP-234] what is encoded in a stream key belongs to the name; the first mark of a query that is not encoded begins the query", () => {
+it("[RTSP-242] what is encoded in a stream key belongs to the name; the first mark of a query that is not encoded begins the query", () => {
   for (const [app, key, expected] of [
     ["live", "a", { path: "live/a" }],
     ["live", "a%3Fb", { path: "live/a?b" }],
