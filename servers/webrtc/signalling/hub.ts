@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
-import { memoryOf } from "../../core/limits/json-limits.ts";
 import { ChatHistory } from "./chat-history.ts";
 import type { HubOptions } from "./hub-options.ts";
 import { Peer, type PeerFacts, remoteHostOf } from "./peer.ts";
@@ -9,7 +8,8 @@ import { othersIn, ownMembers, passwordOf, Room } from "./room.ts";
 import { type JoinRequest, notInRoom, peerUnknown, RoomAccess } from "./room-access.ts";
 import { type BroadcastFrom, RoomBroadcasts } from "./room-broadcasts.ts";
 import { Rooms } from "./rooms.ts";
-import { clearPath, type SignalPath } from "./signal-path.ts";
+import { SignalPassing } from "./signal-passing.ts";
+import { clearPath } from "./signal-path.ts";
 import type { ChatEvent, PeerEvent, Refusal, Signal, SignalEvent } from "./signalling-event.ts";
 import type { EndedBy, OtherInstances, RoomElsewhere, SignalFact } from "./signalling-observer.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
@@ -38,7 +38,7 @@ const idBytes = 9;
 /** Peers, rooms and chat of all dialects. A dialect makes a peer with `connect` and calls what its client asks for. */
 export class Hub {
   readonly #options: HubOptions;
-  readonly #path: SignalPath;
+  readonly #signals: SignalPassing;
   readonly #peers = new Peers();
   readonly #rooms = new Rooms();
   readonly #history: ChatHistory;
@@ -57,7 +57,6 @@ export class Hub {
 
   constructor(options: HubOptions) {
     this.#options = options;
-    this.#path = options.path ?? clearPath;
     this.#history = new ChatHistory(options.limits);
     this.#broadcasts = new RoomBroadcasts(
       (peer, event) => this.#hand(peer, event),
@@ -65,6 +64,7 @@ export class Hub {
       (peer) => this.disconnect(peer, "too much of what it has sent waits", "server"),
       options.turns,
     );
+    this.#signals = new SignalPassing(options.path ?? clearPath, this.#broadcasts);
     this.#access = new RoomAccess(options.limits, options.failures);
     this.unsent = new UnsentBytes(
       options.limits,
@@ -177,26 +177,26 @@ export class Hub {
 
   /** To one peer, or to all others in a room or, without both, in all rooms of the sender. */
   signal(peer: Peer, { to, room: name, signal, isEchoed = false }: Target, message: ClientMessage): boolean {
-    const passed = to === undefined ? this.#signalIn(peer, name, signal) : this.#signalTo(peer, to, signal);
-    this.#observe(peer, { kind: signal.kind, ...passed }, message);
-    const room = isEchoed && name !== undefined ? this.#roomOf(peer, name) : undefined;
-    if (room && !passed.refusal)
-      this.#broadcasts.tell(room, { type: "signal", from: peer.id, room: name, signal }, { sender: peer, to: [peer] });
-    return passed.refusal === undefined;
-  }
-
-  #signalTo(peer: Peer, to: string, signal: Signal): Passed {
-    const receiver = this.find(to);
-    if (!receiver) return { to, deliveries: 0, refusal: peerUnknown };
-    return { to, ...this.#pass([receiver], { type: "signal", from: peer.id, signal }) };
-  }
-
-  #signalIn(peer: Peer, name: string | undefined, signal: Signal): Passed {
+    const passed = (result: Omit<SignalFact, "peer" | "raw" | "kind">): boolean => {
+      this.#observe(peer, { kind: signal.kind, ...result }, message);
+      const room = isEchoed && name !== undefined ? this.#roomOf(peer, name) : undefined;
+      if (room && !result.refusal)
+        this.#broadcasts.tell(room, { type: "signal", from: peer.id, room: name, signal }, { sender: peer, to: [peer] });
+      return result.refusal === undefined;
+    };
+    if (to !== undefined) {
+      const receiver = this.find(to);
+      if (!receiver) return passed({ to, deliveries: 0, refusal: peerUnknown });
+      return passed({ to, ...this.#signals.toOne(receiver, { type: "signal", from: peer.id, signal }) });
+    }
     const rooms = peer.rooms.flatMap((room) => (name === undefined || name === room.name ? (this.#rooms.get(room.name) ?? []) : []));
     const [first] = rooms;
-    if (!first) return { room: name, deliveries: 0, refusal: notInRoom(name) };
+    if (!first) return passed({ room: name, deliveries: 0, refusal: notInRoom(name) });
     const event: SignalEvent = { type: "signal", from: peer.id, room: name ?? first.name, signal };
-    if (!this.#path.isClear) return { room: event.room, ...this.#pass(othersIn(rooms, peer), event, first, peer) };
+    if (!this.#signals.isClear) {
+      this.#signals.toMany(othersIn(rooms, peer), event, first, peer, (result) => passed({ room: event.room, ...result }));
+      return true;
+    }
     const deliveries = rooms.length === 1 ? first.members.size - 1 : othersIn(rooms, peer).length;
     // Nothing is kept or sent for each member: there may be thousands, and as many who send.
     for (const [index, room] of rooms.entries()) {
@@ -204,20 +204,7 @@ export class Hub {
       this.#others?.broadcast(room, event, beside);
       this.#broadcasts.tell(room, event, { sender: peer, beside });
     }
-    return { room: event.room, deliveries };
-  }
-
-  /** To some peers, in the order of what else is for the members of a room. */
-  #pass(receivers: readonly Peer[], event: SignalEvent, room?: Room, sender?: Peer): Pick<SignalFact, "deliveries" | "effects"> {
-    const { from, signal } = event;
-    const bytes = () => memoryOf(signal.payload);
-    const effects = receivers.flatMap((receiver) =>
-      this.#path.pass({ from, to: receiver.id, kind: signal.kind, bytes }, () => {
-        if (room && !receiver.isElsewhere) this.#broadcasts.tell(room, event, { sender, to: [receiver] });
-        else this.#broadcasts.send(receiver, event);
-      }),
-    );
-    return { deliveries: receivers.length - effects.filter((effect) => effect === "dropped").length, effects };
+    return passed({ room: event.room, deliveries });
   }
 
   say(peer: Peer, name: string, text: string, message: ClientMessage): boolean {
@@ -318,10 +305,10 @@ export class Hub {
     const room = this.#rooms.get(name);
     if (!room) return;
     const beside = besideNames.flatMap((one) => this.#rooms.get(one) ?? []);
-    if (this.#path.isClear) this.#broadcasts.tell(room, event, { beside });
+    if (this.#signals.isClear) this.#broadcasts.tell(room, event, { beside });
     else {
       const receivers = ownMembers(room).filter(({ id }) => !beside.some(({ members }) => members.has(id)));
-      this.#pass(receivers, event, room);
+      this.#signals.toManyHere(receivers, event, room);
     }
   }
 
@@ -329,7 +316,7 @@ export class Hub {
   deliverHere(id: string, event: PeerEvent): void {
     const receiver = this.#peers.get(id);
     if (!receiver) return;
-    if (event.type === "signal") this.#pass([receiver], event, event.room === undefined ? undefined : this.#rooms.get(event.room));
+    if (event.type === "signal") this.#signals.toOne(receiver, event, event.room === undefined ? undefined : this.#rooms.get(event.room));
     else this.#broadcasts.send(receiver, event);
   }
 
@@ -396,5 +383,3 @@ export class Hub {
     });
   }
 }
-
-type Passed = Pick<SignalFact, "to" | "room" | "refusal" | "deliveries" | "effects">;

@@ -71,6 +71,10 @@ export class RoomBroadcasts {
     this.#service = turns.connection("");
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   tell(room: Room, event: PeerEvent, from: BroadcastFrom = {}): void {
     const { by, sender } = from;
     const known = this.#lanes.get(room);
@@ -81,7 +85,7 @@ export class RoomBroadcasts {
       since.set(joined, lane.sent);
       unannounced.add(joined);
     }
-    const told = lane.send({ ...from, event }, this.#connectionOf(sender ?? by));
+    const told = lane.send({ ...from, event }, this.workOf(sender ?? by));
     if (!told) return;
     if (!known) this.#lanes.set(room, roomLane);
     sender?.facts.link.hold();
@@ -119,7 +123,8 @@ export class RoomBroadcasts {
     void connection.run(welcome).finally(() => link.release());
   }
 
-  #connectionOf(by: Peer | undefined): WorkConnection {
+  /** In whose turns is done what a peer asks for; of none that is connected here, those of the service. */
+  workOf(by: Peer | undefined): WorkConnection {
     if (!by || by.isElsewhere) return this.#service;
     let connection = this.#senders.get(by);
     if (!connection) {
