@@ -22,6 +22,28 @@ export interface LogLine {
 /** What is kept longer than other lines, and shown in "Worth knowing". */
 export const isNotable = ({ notable, level }: LogLine): boolean => notable === true || level === "warning" || level === "error";
 
+/**
+ * The newest of lines that come oldest first, at most so many: the source that has most of them loses its oldest, so that one that is noisy leaves the
+ * others theirs.
+ */
+export function newestOfEach(lines: readonly LogLine[], most: number): readonly LogLine[] {
+  let surplus = lines.length - most;
+  if (surplus <= 0) return lines;
+  const counts = new Map<LogSource, number>();
+  for (const { source } of lines) counts.set(source, (counts.get(source) ?? 0) + 1);
+  const dropped = new Map<LogSource, number>();
+  for (; surplus > 0; surplus--) {
+    const [source, count] = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one));
+    counts.set(source, count - 1);
+    dropped.set(source, (dropped.get(source) ?? 0) + 1);
+  }
+  return lines.filter(({ source }) => {
+    const left = dropped.get(source) ?? 0;
+    if (left > 0) dropped.set(source, left - 1);
+    return left === 0;
+  });
+}
+
 /** Control characters, and those that change the direction of text or end a line. */
 const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const everyUnsafe = new RegExp(unsafe, "gu");

@@ -1,9 +1,9 @@
 import type { LogPage } from "../../contract/control.ts";
 import type { ExportPart } from "../../contract/export.ts";
-import { isNotable, type LogLevel, type LogLine, type LogSource, logLevels, logText } from "../../contract/log.ts";
+import { isNotable, type LogLevel, type LogLine, type LogSource, logLevels, logText, newestOfEach } from "../../contract/log.ts";
 import type { LogEntry } from "../core/service/log.ts";
 import { exportCursorText, parseExportCursor } from "../core/service/parse-params.ts";
-import { createBoundedRing } from "./bounded-ring.ts";
+import { type BoundedRing, createBoundedRing } from "./bounded-ring.ts";
 import type { Steps } from "./traffic/turns.ts";
 
 export interface LogQuery {
@@ -17,7 +17,7 @@ export interface LogQuery {
 
 export interface LogStore {
   add(source: LogSource, entry: LogEntry): LogLine;
-  /** The newest matching lines, oldest first. A step is a fraction of a millisecond, as below. */
+  /** The newest matching lines, oldest first; of notable ones `newestOfEach`. A step is a fraction of a millisecond, as below. */
   read(query: LogQuery): Steps<LogPage>;
   /** Of all. */
   newest(count: number): readonly LogLine[];
@@ -26,8 +26,8 @@ export interface LogStore {
 }
 
 const ringLimits = { items: 50_000, bytes: 32 << 20 };
-/** Notable lines, kept separately so that a flood of other lines does not evict them. */
-const notableLimits = { items: 500, bytes: 1 << 20 };
+/** Notable lines of a source, kept separately so that a flood of other lines does not evict them, nor those of another service. */
+const notableLimits = { items: 500, bytes: 256 << 10 };
 /** Memory of a notable line, which is an object, in addition to its text. */
 const lineBytes = 150;
 const maxLineLength = 8_192;
@@ -36,15 +36,22 @@ const partCharacters = 256 << 10;
 
 export function createLogStore(): LogStore {
   const all = new LineLog(ringLimits);
-  const notable = createBoundedRing<LogLine>(notableLimits);
+  const notable = new Map<LogSource, BoundedRing<LogLine>>();
   let seq = 0;
+
+  function notableOf(source: LogSource): BoundedRing<LogLine> {
+    const ring = notable.get(source) ?? createBoundedRing<LogLine>(notableLimits);
+    notable.set(source, ring);
+    return ring;
+  }
+  const notableKept = () => [...notable.values()].reduce((sum, { size }) => sum + size, 0);
   return {
     add(source, entry) {
       const text =
         entry.text.length > maxLineLength ? `${entry.text.slice(0, maxLineLength)}… (${entry.text.length} characters)` : entry.text;
       const line: LogLine = { seq: ++seq, at: entry.at, source, level: entry.level, text, ...(entry.notable && { notable: true }) };
       all.add(line);
-      if (isNotable(line)) notable.add(line.seq, line, lineBytes + 2 * text.length);
+      if (isNotable(line)) notableOf(source).add(line.seq, line, lineBytes + 2 * text.length);
       return line;
     },
     *read(query) {
@@ -59,13 +66,16 @@ export function createLogStore(): LogStore {
           if (isFull()) return;
         }
       };
-      if (query.notable) take(notable.newestFirst());
-      else
-        for (let some = all.before(before); some && !isFull(); some = all.before(before)) {
-          take(some);
-          yield;
-        }
-      return { lines: lines.reverse(), kept: query.notable ? notable.size : all.size };
+      if (query.notable) {
+        const found = [...notable.values()].flatMap((ring) => [...ring.oldestFirst()]).filter((line) => line.seq < before && matches(line));
+        found.sort((one, other) => one.seq - other.seq);
+        return { lines: newestOfEach(found, query.limit), kept: notableKept() };
+      }
+      for (let some = all.before(before); some && !isFull(); some = all.before(before)) {
+        take(some);
+        yield;
+      }
+      return { lines: lines.reverse(), kept: all.size };
     },
     newest(count) {
       const lines: LogLine[] = [];

@@ -43,6 +43,30 @@ describe("log store", () => {
     expect(result(store.read({ ...all, notable: true })).lines.map(({ text }) => text)).toEqual(["the rare one", "remarkable"]);
   });
 
+  it("[BL-48] keeps the warnings of each service, however many another one has, within bounds for all", () => {
+    const store = createLogStore();
+    store.add("mqtt", entry("the quiet one", "error"));
+    for (let index = 0; index < 3_000; index++) store.add("http", entry(`warning ${index}`, "warning"));
+    store.add("backlot", entry("the last", "warning"));
+    const notable = (query: Partial<LogQuery> = {}) => result(store.read({ ...all, notable: true, ...query }));
+    const texts = notable().lines.map(({ text }) => text);
+    expect([texts.length, texts[0], texts[1], texts.at(-2), texts.at(-1)]).toEqual([
+      502,
+      "the quiet one",
+      "warning 2500",
+      "warning 2999",
+      "the last",
+    ]);
+    expect(notable().kept).toBe(502);
+    expect(notable({ source: "mqtt" }).lines.map(({ text }) => text)).toEqual(["the quiet one"]);
+    expect(notable({ limit: 3 }).lines.map(({ text }) => text)).toEqual(["the quiet one", "warning 2999", "the last"]);
+    expect(notable({ before: 3_002, limit: 2 }).lines.map(({ text }) => text)).toEqual(["the quiet one", "warning 2999"]);
+    // Long ones are bounded by their bytes.
+    for (let index = 0; index < 200; index++) store.add("rtsp", entry("x".repeat(8_000), "error"));
+    expect(notable({ source: "rtsp" }).lines.length).toBeLessThan(20);
+    expect(notable().kept).toBe(502 + notable({ source: "rtsp" }).lines.length);
+  });
+
   it("[BL-48] cuts a long line and states its length", () => {
     const line = createLogStore().add("http", entry("x".repeat(10_000)));
     expect(line.text).toBe(`${"x".repeat(8_192)}… (10000 characters)`);

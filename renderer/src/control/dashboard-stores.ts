@@ -1,6 +1,6 @@
 import type { Profiles } from "../../../contract/control.ts";
 import type { ExportView } from "../../../contract/export.ts";
-import type { LogLine } from "../../../contract/log.ts";
+import { type LogLine, newestOfEach } from "../../../contract/log.ts";
 import { type Failure, isSilent, type ServiceId, type ServiceView, serviceIds } from "../../../contract/service.ts";
 import type { ProcessSample, RateSample } from "../../../contract/traffic/row.ts";
 import type { ControlClient } from "./control-client.ts";
@@ -46,7 +46,10 @@ const reloadDelaysMs = [1_000, 2_000, 5_000, 10_000];
 const heldNotable = 100;
 /** In order of `seq`, each line once: the response to a read may arrive after published lines. */
 const appendNotable = (held: readonly LogLine[], lines: readonly LogLine[]): readonly LogLine[] =>
-  [...new Map([...held, ...lines].map((line) => [line.seq, line])).values()].sort((one, other) => one.seq - other.seq).slice(-heldNotable);
+  newestOfEach(
+    [...new Map([...held, ...lines].map((line) => [line.seq, line])).values()].sort((one, other) => one.seq - other.seq),
+    heldNotable,
+  );
 
 export function createDashboardStores(client: ControlClient, nextFrame: NextFrame): DashboardStores {
   // A state is shown at once: it changes seldom, and the next frame may be late under load.

@@ -1,4 +1,4 @@
-import type { LogLine } from "../../../../contract/log.ts";
+import { type LogLine, newestOfEach } from "../../../../contract/log.ts";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { hashOf, servicePage } from "../../app/route.ts";
 import { useNotable } from "../../control/use-store.ts";
@@ -13,7 +13,7 @@ const shapeFor = ({ level }: LogLine): Shape => (level === "error" ? "failed" : 
 
 /** Failures, warnings and notable log lines of the services, newest first. */
 export function WorthKnowing({ services }: { services: readonly ServiceView[] }) {
-  const lines = useNotable().slice(-shown).toReversed();
+  const lines = newestOfEach(useNotable(), shown).toReversed();
   return (
     <Card className={styles.card} aria-labelledby="worth-knowing">
       <div className={styles.head}>
