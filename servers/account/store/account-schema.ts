@@ -107,8 +107,14 @@ CREATE INDEX tokens_of_session ON tokens (session_id);
 CREATE INDEX tokens_of_user ON tokens (user_id);
 `;
 
-/** Counting live sessions and tokens reads only this index, however many have ended. Older files get it too. */
-const indexes = "CREATE INDEX IF NOT EXISTS live_tokens ON tokens (session_id, user_id, expires_at) WHERE state = 'live';";
+/**
+ * Counting live sessions and tokens reads only the first one, however many have ended, and deleting those that expired long ago the second. Older
+ * files get them too.
+ */
+const indexes = `
+CREATE INDEX IF NOT EXISTS live_tokens ON tokens (session_id, user_id, expires_at) WHERE state = 'live';
+CREATE INDEX IF NOT EXISTS token_ends ON tokens (expires_at);
+`;
 
 /** Makes the tables in a new file. Throws STORE_DAMAGED, without touching it, for a file that is not Backlot's or is newer than this program. */
 export function prepareSchema(database: Sqlite.Database, file: string): void {

@@ -137,11 +137,11 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   }
   const readToken = (id: string) => token.get(id) as StoredToken | undefined;
   const liveTokens = database.prepare(`SELECT count(*) FROM tokens JOIN users ON users.id = tokens.user_id WHERE ${live}`).pluck();
-  const tokensWhere = (condition: string) => `SELECT number FROM tokens WHERE ${condition} ORDER BY number LIMIT`;
+  const tokensWhere = (condition: string, order = "number") => `SELECT number FROM tokens WHERE ${condition} ORDER BY ${order} LIMIT`;
   /** Deletes some; true when that were all. */
-  function pruning(condition: string): (beyond: number) => boolean {
-    const some = database.prepare(`DELETE FROM tokens WHERE number IN (${tokensWhere(condition)} ${atOnce.tokens})`);
-    return (beyond) => some.run(beyond).changes < atOnce.tokens;
+  function pruning(condition: string, order?: string): (...beyond: readonly number[]) => boolean {
+    const some = database.prepare(`DELETE FROM tokens WHERE number IN (${tokensWhere(condition, order)} ${atOnce.tokens})`);
+    return (...beyond) => some.run(...beyond).changes < atOnce.tokens;
   }
   const removeTokensOf = database.prepare(`DELETE FROM tokens WHERE number IN (${tokensWhere("session_id = ?")} ?)`);
   const removeOne = database.prepare("DELETE FROM sessions WHERE id = ?");
@@ -159,7 +159,12 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       return ids.length < atOnce.sessions;
     };
   }
-  const pruneTokens = pruning("expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000");
+  // The first condition finds them by the index: all others would be read each time.
+  const pruneTokens = pruning(
+    "expires_at < ? + (SELECT max(clock_shift_s) FROM users) * 1000 AND " +
+      "expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000",
+    "expires_at",
+  );
   const pruneTokensBeyond = pruning("number <= (SELECT max(number) FROM tokens) - ?");
   const pruneEmpty = removing("started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id)");
   const pruneBeyond = removing("number <= (SELECT max(number) FROM sessions) - ?");
@@ -250,11 +255,9 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
     trim: changing((sessionId: string, most: number) => void trim.run(sessionId, sessionId, most)),
     prune: changing(
       database.transaction((now: number, most: { readonly sessions: number; readonly tokens: number }) => {
+        const endedBefore = now - keptAfterEndMs;
         return (
-          pruneTokensBeyond(most.tokens) &&
-          pruneTokens(now - keptAfterEndMs) &&
-          pruneBeyond(most.sessions) &&
-          pruneEmpty(now - keptAfterEndMs)
+          pruneTokensBeyond(most.tokens) && pruneTokens(endedBefore, endedBefore) && pruneBeyond(most.sessions) && pruneEmpty(endedBefore)
         );
       }),
     ),

@@ -18,7 +18,7 @@ import { createSqlitePages } from "./sqlite-pages.ts";
 import { createSqlitePlots, type Plotted } from "./sqlite-plots.ts";
 import { createSqliteRollups } from "./sqlite-rollups.ts";
 import { createSqliteScans } from "./sqlite-scans.ts";
-import { createSqliteTimeScans } from "./sqlite-time-scans.ts";
+import { createSqliteTimeScans, type SecondPart, type SecondPlace } from "./sqlite-time-scans.ts";
 import { coverTime } from "./time-cover.ts";
 
 export interface SqliteStoreOptions {
@@ -29,7 +29,7 @@ export interface SqliteStoreOptions {
   readonly now?: () => number;
 }
 
-/** Longest time for reading the events of several seconds in one turn of the event loop. */
+/** Longest time for reading the events of seconds in one turn of the event loop. */
 const equalTurnMs = 8;
 
 export function createSqliteStore(options: SqliteStoreOptions): EventStore {
@@ -123,12 +123,15 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
       const counts = createEqualCounts(events);
       let turnAt = performance.now();
       for (const at of counts.times) {
-        await guarded(({ timeScans }) => {
-          for (const values of timeScans.ofSecond(at, upTo)) counts.count(values);
-        });
-        if (performance.now() - turnAt < equalTurnMs) continue;
-        await nextTurn();
-        turnAt = performance.now();
+        for (let from: number | undefined = -1; from !== undefined; ) {
+          const place: SecondPlace = { at, from, upTo };
+          const part: SecondPart = await guarded(({ timeScans }) => timeScans.ofSecond(place));
+          for (const values of part.found) counts.count(values);
+          from = part.reached;
+          if (performance.now() - turnAt < equalTurnMs) continue;
+          await nextTurn();
+          turnAt = performance.now();
+        }
       }
       return counts.result();
     },

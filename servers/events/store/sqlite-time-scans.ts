@@ -6,7 +6,24 @@ import { filterSql, isTimeFilter, sqliteDialect } from "./filter-sql.ts";
 
 /** Number of entries of the index that one turn of a scan with a filter visits. */
 export const turnEntries = 8_192;
+/** Of events of one second: some milliseconds. */
+export const secondEntries = 500;
 const columns = eventColumns.join(", ");
+
+/** Events of one second, behind the id `from` and up to `upTo`. */
+export interface SecondPlace {
+  readonly at: string;
+  readonly from: number;
+  readonly upTo: number;
+}
+
+/** Some of them: a file may have thousands in a second. */
+export interface SecondPart {
+  /** Their values in the order of `newEventColumns`. */
+  readonly found: readonly (readonly unknown[])[];
+  /** Where to go on; absent at the end. */
+  readonly reached?: number;
+}
 
 /** Scans by the index of times; `sql` compiles a statement once. */
 export function createSqliteTimeScans(sql: (text: string) => Statement) {
@@ -49,11 +66,15 @@ export function createSqliteTimeScans(sql: (text: string) => Statement) {
 
   return {
     scan,
-    /** The values of the events of one second with ids up to the given one, in the order of `newEventColumns`. */
-    ofSecond: (at: string, upTo: number) =>
-      sql(`SELECT ${newEventColumns.join(", ")} FROM events WHERE created_at = ? AND id <= ?`)
+    ofSecond({ at, from, upTo }: SecondPlace): SecondPart {
+      const rows = sql(
+        `SELECT id, ${newEventColumns.join(", ")} FROM events WHERE created_at = ? AND id > ? AND id <= ? ORDER BY id LIMIT ${secondEntries}`,
+      )
         .raw()
-        .iterate(at, upTo) as Iterable<unknown[]>,
+        .all(at, from, upTo) as [id: number, ...values: unknown[]][];
+      const last = rows.at(-1);
+      return { found: rows.map(([, ...values]) => values), ...(last && rows.length === secondEntries && { reached: last[0] }) };
+    },
   };
 }
 
