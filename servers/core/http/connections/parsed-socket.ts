@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from "node:http";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import { Readable } from "node:stream";
+import { StacklessError } from "../../service/stackless-error.ts";
 
 /** What Node's parser reports with a `clientError`. */
 export interface ClientError extends Error {
@@ -10,6 +11,10 @@ export interface ClientError extends Error {
   /** The parser's position in the packet. */
   bytesParsed?: number;
 }
+
+/** As Node's parser reports a head that is too large. */
+export const headerOverflow = (rawPacket: Buffer): ClientError =>
+  Object.assign(new StacklessError("Parse Error: Header overflow"), { code: "HPE_HEADER_OVERFLOW", rawPacket, bytesParsed: 0 });
 
 /** What is used of Node's parser without a public name. */
 export interface RequestParser {
@@ -32,6 +37,12 @@ export interface ParsedSocket extends Socket {
 
 /** As the stream's own method does, which may be overridden. */
 export const pushTo = (socket: Socket, packet: Buffer | null): boolean => Readable.prototype.push.call(socket, packet);
+
+/** As the stream's own method does, which may be overridden. */
+export function resume(socket: Socket): Socket {
+  Socket.prototype.resume.call(socket);
+  return socket;
+}
 
 /** A listener of "resume". */
 export function stopReading(this: Socket): void {

@@ -1,13 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { StacklessError } from "../../service/stackless-error.ts";
 import type { WorkConnection, WorkShare } from "../../turns/work-connection.ts";
 import { ArrivingHead } from "./arriving-head.ts";
 import { ChunkedBody, isChunked } from "./chunked-body.ts";
 import { closeUnanswered } from "./close-unanswered.ts";
 import { DroppedBytes } from "./dropped-bytes.ts";
 import { LengthBody, paceBody } from "./paced-body.ts";
-import { type ClientError, ignoreError, type ParsedSocket, pushTo, stopReading } from "./parsed-socket.ts";
+import { type ClientError, headerOverflow, ignoreError, type ParsedSocket, pushTo, resume, stopReading } from "./parsed-socket.ts";
 
 /** The row of its exchange, where there is one. */
 interface Response extends ServerResponse {
@@ -135,6 +134,15 @@ export class Pipeline {
     // Behind that of Node's parser, which does not read from the handle by itself any more.
     socket.on("data", this.#onParsed);
     socket.push = (packet: Buffer | null) => this.#arrived(packet);
+    socket.resume = () => this.#resumed();
+  }
+
+  /** Node resumes reading after each complete request and whenever a body is read. */
+  #resumed(): Socket {
+    if (!this.#held) return resume(this.#socket);
+    if (this.#awaitsReader) this.#releaseInTurn();
+    this.#awaitsReader = false;
+    return this.#socket;
   }
 
   /** The parser has got a piece. */
@@ -148,12 +156,7 @@ export class Pipeline {
     if (this.#head.size <= this.#mostHeadSize) return;
     this.#isRefused = true;
     this.#unparsed.length = 0;
-    const error: ClientError = Object.assign(new StacklessError("Parse Error: Header overflow"), {
-      code: "HPE_HEADER_OVERFLOW",
-      rawPacket: this.#head.bytes,
-      bytesParsed: 0,
-    });
-    this.#socket.server?.emit("clientError", error, this.#socket);
+    this.#socket.server?.emit("clientError", headerOverflow(this.#head.bytes), this.#socket);
   };
 
   /** It is parsed when the request before is answered. */
@@ -195,6 +198,7 @@ export class Pipeline {
     this.#takesAll = false;
     const socket = this.#socket;
     delete (socket as Partial<Socket>).push;
+    delete (socket as Partial<Socket>).resume;
     socket.off("data", this.#onParsed);
     for (const packet of this.#unparsed.splice(0)) pushTo(socket, packet);
     if (this.#isEnded) pushTo(socket, null);
@@ -307,12 +311,6 @@ export class Pipeline {
     socket.pause();
     // Node's own pause ends here: it would resume the parser before the bytes that wait.
     socket._paused = false;
-    // Node resumes reading after each complete request and whenever a body is read.
-    socket.resume = () => {
-      if (this.#awaitsReader) this.#releaseInTurn();
-      this.#awaitsReader = false;
-      return socket;
-    };
     // A "resume" may have been scheduled before.
     socket.on("resume", stopReading);
   }
@@ -322,8 +320,6 @@ export class Pipeline {
     this.#isReleasing = false;
     this.#awaitsReader = false;
     this.#held = false;
-    // Restores the socket's own method.
-    delete (socket as Partial<Socket>).resume;
     socket.off("resume", stopReading);
     const beginNext = this.#beginNext;
     this.#beginNext = undefined;

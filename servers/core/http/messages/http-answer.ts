@@ -5,6 +5,9 @@ export type AnswerHeaders = Readonly<Record<string, string | number | readonly s
 /** RFC 8259 §11: the type has no charset parameter. */
 export const jsonType = "application/json";
 
+/** Up to here the pieces of a body are joined to a text: Node writes it with the head at once, for half of what a list of buffers costs. */
+const joinedBytes = 16 << 10;
+
 /** Sends a complete answer; its body may be in pieces. */
 export function send(
   response: ServerResponse,
@@ -15,10 +18,12 @@ export function send(
 ): void {
   // The client may have disconnected meanwhile.
   if (response.destroyed) return;
-  const fields: (string | number | readonly string[])[] = ["Content-Type", type, "Content-Length", bytesOf(body)];
+  const length = bytesOf(body);
+  const fields: (string | number | readonly string[])[] = ["Content-Type", type, "Content-Length", length];
   if (headers) for (const name of Object.keys(headers)) fields.push(name, headers[name] as string);
   response.writeHead(status, fields as string[]);
   if (typeof body === "string" || Buffer.isBuffer(body)) response.end(body);
+  else if (length <= joinedBytes) response.end(Buffer.concat(body).toString("latin1"), "latin1");
   else {
     for (const piece of body) response.write(piece);
     response.end();
