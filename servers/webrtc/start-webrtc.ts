@@ -11,6 +11,7 @@ import { FaultLog } from "../core/net/fault-log.ts";
 import { countOf } from "../core/service/quantity.ts";
 import type { Counters, ServiceContext } from "../core/service/service.ts";
 import { WorkTurns } from "../core/turns/work-turns.ts";
+import { ClientSessions } from "./dialects/client-sessions.ts";
 import { openDialects } from "./dialects/open-dialects.ts";
 import { WebSocketClients } from "./dialects/web-socket-clients.ts";
 import { faultRoutes } from "./faults/fault-routes.ts";
@@ -141,7 +142,7 @@ export async function startWebrtc(
   });
   const held = new SharedBudget(config.allRequestBytes);
   const limits = { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 };
-  const webSockets = new WebSocketClients({ limits, faults, held, unsent: hub.unsent, turns });
+  const webSockets = new WebSocketClients({ limits, faults, held, sessions: new ClientSessions(config), unsent: hub.unsent, turns });
   const dialects = openDialects({ hub, webSockets, iceServers, config, faults, held, turns });
   onStop(dialects.close);
   const describePage = () => describeTestPage({ port, openToLan, authority: certificates.authority.cert });

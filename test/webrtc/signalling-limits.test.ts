@@ -6,6 +6,7 @@ import { WebSocket } from "ws";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { FaultLog } from "../../servers/core/net/fault-log.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
+import { ClientSessions } from "../../servers/webrtc/dialects/client-sessions.ts";
 import { parseJsonMessage } from "../../servers/webrtc/dialects/json/parse-json-message.ts";
 import { WebSocketClients } from "../../servers/webrtc/dialects/web-socket-clients.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -294,6 +295,7 @@ it("[WEBRTC-124] a client that leaves answers to itself unread is disconnected",
     limits,
     faults,
     held: new SharedBudget(256 << 20),
+    sessions: new ClientSessions({ connections: 10, connectionsPerAddress: 10 }),
     unsent: { look() {} },
     turns: new WorkTurns(),
   });

@@ -8,7 +8,7 @@ import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { SocketIoConnection } from "../../servers/webrtc/dialects/socketio/socketio-connection.ts";
 import { createEventLog, type EventLog } from "../support/event-log.ts";
 import { onEnd } from "../support/start-service.ts";
-import { joinJson, scriptOf, startWebrtc, type Webrtc } from "./dialect-harness.ts";
+import { connectWire, joinJson, scriptOf, startWebrtc, type Webrtc } from "./dialect-harness.ts";
 
 interface Client {
   readonly socket: Socket;
@@ -340,8 +340,46 @@ describe("Socket.IO", () => {
     await once(socket, "connect");
     for (const sid of sids.slice(-kept)) socket.write(`GET /socket.io/?EIO=4&transport=polling&sid=${sid} HTTP/1.1\r\nHost: x\r\n\r\n`);
     await expect.poll(() => webrtc.service.rows().filter(({ verb, tone }) => verb === "GET" && tone === "pending").length).toBe(kept + 1);
-    expect(await (await fetch(base)).json()).toEqual({ code: 4, message: "There are too many sessions" });
+    expect(await (await fetch(base)).json()).toEqual({
+      code: 4,
+      message: expect.stringMatching(/^Too many clients.*WEBRTC_CONNECTIONS_PER_ADDRESS/),
+    });
     socket.destroy();
     await expect.poll(async () => (await fetch(base)).status).toBe(200);
+  });
+
+  it("[WEBRTC-546] sessions of polling and WebSockets of every dialect have one count by address, and others have theirs", async () => {
+    const webrtc = await startWebrtc({ connectionsPerAddress: 12 });
+    const base = `http://${webrtc.host}/socket.io/?EIO=4&transport=polling`;
+    const open = async () => JSON.parse((await (await fetch(base)).text()).slice(1)) as { sid: string };
+    const isOpen = async (sid: string) => (await fetch(`${base}&sid=${sid}`, { method: "POST", body: "6" })).status === 200;
+    const ended = async () => {
+      const all = [];
+      for (const sid of sids) if (!(await isOpen(sid))) all.push(sids.indexOf(sid));
+      return all;
+    };
+    await connectWire(webrtc, "/ws");
+    // It has one session, whichever way it goes on.
+    const upgraded = await connect(webrtc, { transports: ["polling", "websocket"] });
+    await expect.poll(() => upgraded.socket.io.engine.transport.name).toBe("websocket");
+    const sids: string[] = [];
+    for (let count = 0; count < 12; count++) sids.push((await open()).sid);
+    expect(await ended()).toEqual([0, 1]);
+    // A WebSocket takes the place of one that nobody polls.
+    await connectWire(webrtc, "/y-webrtc");
+    expect(await ended()).toEqual([0, 1, 2]);
+    const { hostname, port } = new URL(base);
+    const socket = createConnection({ host: hostname, port: Number(port) });
+    onEnd(() => socket.destroy());
+    await once(socket, "connect");
+    for (const sid of sids.slice(3)) socket.write(`GET /socket.io/?EIO=4&transport=polling&sid=${sid} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await expect.poll(() => webrtc.service.rows().filter(({ verb, tone }) => verb === "GET" && tone === "pending").length).toBe(9);
+    const refused = await connectWire(webrtc, "/ws");
+    expect(await refused.closed).toEqual({
+      code: 1_013,
+      reason: expect.stringMatching(/^Too many clients.*WEBRTC_CONNECTIONS_PER_ADDRESS/),
+    });
+    expect((await (await connectWire({ ...webrtc, host: `[::1]:${port}` }, "/ws")).until("welcome")).type).toBe("welcome");
+    expect(upgraded.socket.connected).toBe(true);
   });
 });

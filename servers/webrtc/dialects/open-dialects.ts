@@ -42,7 +42,14 @@ export function openDialects({ hub, webSockets, iceServers, config, faults, held
     offlineMessages: config.offlineMessages,
     offlineBytes: config.offlineBytes,
   });
-  const socketIo = socketIoDialect({ hub, faults, held, turns, limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 } });
+  const socketIo = socketIoDialect({
+    hub,
+    faults,
+    held,
+    turns,
+    sessions: webSockets.sessions,
+    limits: { ...config, heartbeatMs: config.heartbeatSeconds * 1_000 },
+  });
   return {
     routes: [
       jsonDialect({ hub, webSockets, messageDepth, recordCredentials }),

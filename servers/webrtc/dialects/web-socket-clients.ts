@@ -13,6 +13,7 @@ import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { Peer } from "../signalling/peer.ts";
 import type { UnsentBytes } from "../signalling/unsent-bytes.ts";
 import { ClientInput } from "./client-input.ts";
+import { type ClientSessions, tooManySessions } from "./client-sessions.ts";
 
 export interface WebSocketLimits {
   /** Of one message. A longer one ends the connection with 1009. */
@@ -29,6 +30,8 @@ export interface WebSocketClientsOptions {
   readonly limits: WebSocketLimits;
   readonly faults: FaultLog;
   readonly held: SharedBudget;
+  /** Of all dialects. */
+  readonly sessions: ClientSessions;
   /** What clients leave unread that are peers. */
   readonly unsent: Pick<UnsentBytes, "look">;
   /** Of all clients: what they send is read and handled in them. */
@@ -160,6 +163,7 @@ export class WebSocketClients {
   readonly #unsent: WebSocketClientsOptions["unsent"];
   /** Of messages that arrive, or wait for their client's turn. */
   readonly heldBytes: SharedBudget;
+  readonly sessions: ClientSessions;
   readonly #clients = new Set<WebSocketClient>();
   /** They send too fast. */
   readonly #fast = new Set<WebSocketClient>();
@@ -167,16 +171,17 @@ export class WebSocketClients {
   readonly #turns: WorkTurns;
   #nextId = 1;
 
-  constructor({ limits, faults, held, unsent, turns }: WebSocketClientsOptions) {
+  constructor({ limits, faults, held, sessions, unsent, turns }: WebSocketClientsOptions) {
     this.#limits = limits;
     this.#unsent = unsent;
     this.#turns = turns;
     this.#faults = faults;
     this.heldBytes = held;
+    this.sessions = sessions;
     this.#timer = setInterval(() => this.#tick(), Math.min(tickMs, limits.heartbeatMs / 2));
   }
 
-  /** Calls back with the client before it returns, unless the handshake has failed. */
+  /** Calls back with the client before it returns, unless the handshake has failed, or there are too many clients. */
   accept(
     request: IncomingMessage,
     socket: Socket,
@@ -200,7 +205,13 @@ export class WebSocketClients {
     webSocket.on("pong", () => heard(client));
     webSocket.on("error", (error) => this.#failed(client, error));
     webSocket.on("close", (code) => this.#closed(client, code));
-    this.run(client, () => onOpen(client));
+    if (this.sessions.hasRoomFor(socket.remoteAddress ?? "")) {
+      this.sessions.add(client, socket.remoteAddress ?? "");
+      this.run(client, () => onOpen(client));
+    } else {
+      this.#faults.closed(connection, tooManySessions);
+      client.close(closeCode.tryAgain, tooManySessions);
+    }
   }
 
   /** A fault in the work for one client ends its connection alone. */
@@ -281,6 +292,7 @@ export class WebSocketClients {
 
   #closed(client: WebSocketClient, code: number): void {
     this.#clients.delete(client);
+    this.sessions.remove(client);
     if (this.#fast.delete(client)) client.input.release();
     client.input.end(() => this.run(client, () => client.handler.onClosed(client, client.why ?? closeText(code))));
   }

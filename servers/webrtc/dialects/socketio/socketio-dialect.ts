@@ -17,12 +17,12 @@ import { tooManyPeers } from "../../signalling/peers.ts";
 import { defaultRoom } from "../../signalling/room.ts";
 import type { Refusal } from "../../signalling/signalling-event.ts";
 import type { WebRoutes } from "../../web/web-routes.ts";
+import { type ClientSessions, tooManySessions } from "../client-sessions.ts";
 import { isObject, isOptionalText, isText, type JsonObject } from "../json-value.ts";
 import { redactedStart } from "../redacted-start.ts";
 import { clientFileRoutes } from "./client-files.ts";
 import { createPacketEncoder } from "./encode-packet.ts";
 import { takeInTurns } from "./polling-input.ts";
-import { type PollingLimits, PollingSessions } from "./polling-sessions.ts";
 import { SocketIoConnection } from "./socketio-connection.ts";
 import { SocketIoLink } from "./socketio-link.ts";
 import { signalOfSocketIo } from "./socketio-signal.ts";
@@ -33,7 +33,9 @@ export interface SocketIoDialectOptions {
   readonly held: SharedBudget;
   /** Of all clients. */
   readonly turns: WorkTurns;
-  readonly limits: PollingLimits & {
+  /** Of all dialects. */
+  readonly sessions: ClientSessions;
+  readonly limits: {
     readonly messageBytes: number;
     readonly messageDepth: number;
     readonly messagesPerSecond: number;
@@ -53,8 +55,14 @@ type Acknowledge = ((answer: object) => void) & {
 };
 
 /** Socket.IO v4 at /socket.io over WebSocket and long polling: docs/webrtc-signalling.md has the events. */
-export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDialectOptions): WebRoutes & { close(): Promise<void> } {
-  const polling = new PollingSessions(limits);
+export function socketIoDialect({
+  hub,
+  faults,
+  held,
+  turns,
+  sessions,
+  limits,
+}: SocketIoDialectOptions): WebRoutes & { close(): Promise<void> } {
   const engine = new Engine({
     pingInterval: limits.heartbeatMs,
     pingTimeout: limits.heartbeatMs,
@@ -62,14 +70,15 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
     perMessageDeflate: false,
     httpCompression: false,
     wsEngine: serverFor(held, turns),
-    allowRequest({ socket, _query }: IncomingMessage & { readonly _query?: { readonly transport?: string; readonly j?: string } }, decide) {
+    allowRequest({ socket, _query }: IncomingMessage & { readonly _query?: { readonly j?: string } }, decide) {
       // JSONP is for browsers without CORS: a script of any page would open sessions, for which no Origin is sent.
       if (_query?.j !== undefined) {
         decide("JSONP is not spoken here", false);
         return;
       }
-      const isRefused = _query?.transport === "polling" && !polling.hasRoomFor(socket.remoteAddress ?? "");
-      decide(isRefused ? "There are too many sessions" : undefined, !isRefused);
+      // Not for a session that goes on over WebSocket.
+      const hasRoom = sessions.hasRoomFor(socket.remoteAddress ?? "");
+      decide(hasRoom ? undefined : tooManySessions, hasRoom);
     },
   });
   // Its own routes would need its own HTTP server.
@@ -100,19 +109,19 @@ export function socketIoDialect({ hub, faults, held, turns, limits }: SocketIoDi
     if ("closeTimeout" in connection.transport) {
       // Of a client that does not poll at the moment; half a minute by itself, during which a stop would wait.
       connection.transport.closeTimeout = pollingCloseMs;
-      polling.add(connection, connection.remoteAddress);
+      sessions.addPolling(connection, connection.remoteAddress);
       takeInTurns(connection, {
         work,
         mostPackets: limits.messagesPerSecond,
         mostWaiting: 2 * limits.messageBytes,
         onFlood: () => client.floods(),
       });
-    }
+    } else sessions.add(connection, connection.remoteAddress);
     connection.on("close", (reason: string) => {
       // What waits is carried out before its client is gone.
       connections.get(connection)?.tick();
       connections.delete(connection);
-      polling.remove(connection);
+      sessions.remove(connection);
       if (reason === "parse error" || reason === "forced server close") faults.write(`A Socket.IO client was disconnected: ${reason}.`);
     });
   });

@@ -1,35 +1,34 @@
 import type { Socket } from "socket.io";
-import { AddressCounts } from "../../../core/limits/address-counts.ts";
-import { rateLimitKey } from "../../../core/limits/rate-limit-client.ts";
+import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 
 type EngineConnection = Socket["conn"];
 
-export interface PollingLimits {
+export interface SessionLimits {
   readonly connections: number;
   /** Of one IPv4 address, or one /64 of IPv6. */
   readonly connectionsPerAddress: number;
 }
 
+/** Why there is no session, for its client. */
+export const tooManySessions = "Too many clients, of this address or in all (WEBRTC_CONNECTIONS_PER_ADDRESS, WEBRTC_CONNECTIONS)";
+
 /**
- * Sessions of long polling. They count like connections, which they outlive: a request opens one, and nobody may ever come back for it. Where there
- * are too many, those end for which no request has waited for the longest time.
+ * The sessions of all dialects: WebSockets, and those of long polling, which outlive their connections: a request opens one, and nobody may ever come
+ * back for it. Where there are too many, those of long polling end for which no request has waited for the longest time.
  */
-export class PollingSessions {
-  readonly #limits: PollingLimits;
-  readonly #keys = new Map<EngineConnection, string>();
+export class ClientSessions {
+  readonly #limits: SessionLimits;
+  readonly #keys = new Map<object, string>();
   readonly #perAddress = new AddressCounts();
   /** For which no request waits, by address; the one that waits for its client for the longest time first. */
   readonly #left = new Map<string, Set<EngineConnection>>();
 
-  constructor(limits: PollingLimits) {
+  constructor(limits: SessionLimits) {
     this.#limits = limits;
   }
 
-  get size(): number {
-    return this.#keys.size;
-  }
-
-  /** Makes room for one more. False where all of them are polled. */
+  /** Makes room for one more. False where none of them can end for it. */
   hasRoomFor(address: string): boolean {
     const { connections, connectionsPerAddress } = this.#limits;
     const key = rateLimitKey(address);
@@ -50,25 +49,34 @@ export class PollingSessions {
     return most;
   }
 
-  /** Until it is closed or goes on over WebSocket, whose connection counts itself. */
-  add(connection: EngineConnection, address: string): void {
+  /** Until it is removed. */
+  add(session: object, address: string): void {
     const key = rateLimitKey(address);
-    this.#keys.set(connection, key);
+    this.#keys.set(session, key);
     this.#perAddress.add(key);
+  }
+
+  /** One of long polling, which may go on over WebSocket. */
+  addPolling(connection: EngineConnection, address: string): void {
+    this.add(connection, address);
+    const key = rateLimitKey(address);
     // Its first request is answered already.
     this.#leave(connection, key);
     const { transport } = connection;
     transport.on("ready", () => this.#return(connection, key));
-    transport.on("drain", () => this.#leave(connection, key));
-    connection.once("upgrade", () => this.remove(connection));
+    transport.on("drain", () => {
+      // The last answer comes after the client has gone on.
+      if (connection.transport === transport) this.#leave(connection, key);
+    });
+    connection.once("upgrade", () => this.#return(connection, key));
   }
 
-  remove(connection: EngineConnection): void {
-    const key = this.#keys.get(connection);
+  remove(session: object): void {
+    const key = this.#keys.get(session);
     if (key === undefined) return;
-    this.#keys.delete(connection);
+    this.#keys.delete(session);
     this.#perAddress.remove(key);
-    this.#return(connection, key);
+    this.#return(session as EngineConnection, key);
   }
 
   #leave(connection: EngineConnection, key: string): void {
