@@ -3,6 +3,8 @@ import { createServer as createHttpsServer } from "node:https";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
 import { createOriginCheck } from "../../core/net/allowed-origins.ts";
+import { closeInTurns } from "../../core/net/close-in-turns.ts";
+import { EndsInTurns } from "../../core/net/ends-in-turns.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
@@ -32,6 +34,7 @@ const oneMore = 16;
 export async function startListeners(options: ListenersOptions): Promise<ListenerPorts> {
   const { engine, ports, openToLan, allowedOrigins, tls, tlsHandshakes, onStop } = options;
   const turns = new WorkTurns();
+  const ends = new EndsInTurns(turns.connection(""));
   const { connectTimeoutMs, sockets } = engine.limits;
   const isOriginAllowed = createOriginCheck(allowedOrigins);
   // Sockets with unfinished handshakes are not connections of the engine yet.
@@ -45,7 +48,13 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
 
   // For the upgrade; then the same time applies to the CONNECT.
   const requestTimes = { headersTimeout: connectTimeoutMs, requestTimeout: connectTimeoutMs, connectionsCheckingInterval: 250 };
-  const mqtt = await listen(ports.mqtt, () => createTcpServer({ noDelay: true }, (socket) => serveSocket(engine, socket, false)));
+  const mqtt = await listen(ports.mqtt, () =>
+    createTcpServer({ noDelay: true }, (socket) => {
+      ends.take(socket);
+      closeInTurns(socket, turns.connection(socket.remoteAddress ?? ""));
+      serveSocket(engine, socket, false);
+    }),
+  );
   const webSocket =
     ports.webSocket === undefined
       ? undefined
