@@ -44,6 +44,8 @@ export interface StartOptions {
   /** Beside the inherited ones, of which all that a service would read are left out. */
   readonly env?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
+  /** Files that its processes may open. */
+  readonly openFiles?: number;
   /** Module that is run; by default the built program. */
   readonly entry?: string;
   /** When it ends; by default after the test. */
@@ -61,7 +63,10 @@ export function startBacklot(args: readonly string[] = headlessHttp, options: St
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => ["PATH", "HOME", "TMPDIR", "TEMP", "SystemRoot", "NODE_COMPILE_CACHE"].includes(name)),
   );
-  const child = spawn(process.execPath, [entry, "--data-dir", dataDir, ...args], {
+  const command = [process.execPath, entry, "--data-dir", dataDir, ...args] as const;
+  const within = options.openFiles === undefined ? [] : ["sh", "-c", `ulimit -n ${options.openFiles} && exec "$0" "$@"`];
+  const [program, ...parameters] = [...within, ...command] as [string, ...string[]];
+  const child = spawn(program, parameters, {
     cwd: projectRoot,
     env: { ...inherited, NODE_NO_WARNINGS: "1", ...options.env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -63,8 +63,23 @@ const open = new Map<Socket, OpenSocket>();
 
 export const openSockets = (): Iterable<OpenSocket> => open.values();
 
+let most = Number.POSITIVE_INFINITY;
+let onRefused = () => {};
+
+/** Of all listeners together. More are closed at once, and `refused` is called. The result ends the bound. */
+export function boundOpenSockets(connections: number, refused: () => void): () => void {
+  most = connections;
+  onRefused = refused;
+  return () => {
+    most = Number.POSITIVE_INFINITY;
+  };
+}
+
 /** To be called with each server that listens for clients. */
 export function addOpenSockets(server: Server): void {
+  // Node asks for it before it takes a connection, and compares it with those of this server alone.
+  Object.defineProperty(server, "maxConnections", { get: () => (open.size >= most ? 0 : undefined) });
+  server.on("drop", () => onRefused());
   // Before those who take it.
   server.prependListener("connection", (socket: Socket) => {
     if (socket.destroyed) return;

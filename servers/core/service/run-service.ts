@@ -6,7 +6,9 @@ import type { Endpoint } from "../../../contract/service.ts";
 import { type InstallationCertificates, openCertificates } from "../certificates/installation-certificates.ts";
 import { parseConfig } from "../config/config.ts";
 import { lockFolder } from "../files/folder-lock.ts";
-import { openSockets } from "../net/open-sockets.ts";
+import { configuredConnections, connectionsWithin } from "../net/descriptor-limit.ts";
+import { FaultLog } from "../net/fault-log.ts";
+import { boundOpenSockets, openSockets } from "../net/open-sockets.ts";
 import { type BinaryFromService, type BinaryToService, createBinaryPublishers } from "../streams/binary-publisher.ts";
 import { noPeers, type PeerServices } from "../streams/peer-client.ts";
 import type { ProviderMessage, ToProvider } from "../streams/peer-messages.ts";
@@ -14,9 +16,10 @@ import { createPeerProvider, type ProvidedHandlers } from "../streams/peer-provi
 import { createOutbox, type Outbox, type OutboxLimits } from "../traffic/outbox.ts";
 import { keptRecords, type ReadKept } from "../traffic/row-record.ts";
 import type { ServiceBatch, ServiceMode } from "./link.ts";
-import { createLog } from "./log.ts";
+import { createLog, type Log } from "./log.ts";
 import { MemoryGuard, type ProcessMemory } from "./memory-guard.ts";
 import { parseParams } from "./parse-params.ts";
+import { countText } from "./quantity.ts";
 import type { Counters, Service, ServiceContext } from "./service.ts";
 import { errorText, ServiceError } from "./service-error.ts";
 
@@ -34,6 +37,8 @@ export interface RunOptions {
   readonly outboxLimits?: OutboxLimits;
   /** Where the process is the service's own: it is bounded. */
   readonly memory?: ProcessMemory;
+  /** Likewise: files that it may open. */
+  readonly openFiles?: number;
   /** The records that the supervisor kept of earlier processes. */
   readonly readKept?: ReadKept;
   /** `records` of the batch are valid until `release` is called. */
@@ -58,6 +63,27 @@ export interface RunningService {
   receiveStream(message: BinaryToService | ToProvider): void;
   /** Runs every release in reverse order; a release that throws is logged and does not stop the others. */
   stop(): Promise<void>;
+}
+
+/** Where the system lets a process open fewer files, a warning is due whatever is configured. */
+const usualConnections = 1_000;
+
+/** Connections that the process has no room for are closed, with a line in the log: without that they would wait unanswered. Returns the release. */
+function boundConnections(openFiles: number, config: Readonly<Record<string, unknown>>, log: Log): () => void {
+  const most = connectionsWithin(openFiles);
+  const configured = configuredConnections(config);
+  const within = `the system lets this process open ${countText(openFiles)} files (ulimit -n)`;
+  if (most < Math.max(configured, usualConnections)) {
+    log.warning(
+      `At most ${countText(most)} connections are accepted at a time: ${within}${configured > most ? `, and ${countText(configured)} connections are configured` : ""}.`,
+    );
+  }
+  const faults = new FaultLog(log);
+  const release = boundOpenSockets(most, () => faults.write(`A connection was refused: ${countText(most)} are open, and ${within}.`));
+  return () => {
+    release();
+    faults.flush();
+  };
 }
 
 const viewIntervalMs = 100;
@@ -110,6 +136,7 @@ export async function runService(service: Service, options: RunOptions): Promise
       guard.start();
       onStop(() => guard.stop());
     }
+    if (options.openFiles !== undefined && options.mode !== "browse") onStop(boundConnections(options.openFiles, config, log));
     const keepsFiles = service.keepsFiles?.(config as never) ?? false;
     if (keepsFiles !== false) {
       try {

@@ -1,4 +1,5 @@
 import type { ServiceId } from "../../../contract/service.ts";
+import { openFilesLimit } from "../net/descriptor-limit.ts";
 import { createPeerClient } from "../streams/peer-client.ts";
 import type { ToConsumer } from "../streams/peer-messages.ts";
 import type { Outbox } from "../traffic/outbox.ts";
@@ -62,6 +63,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
           backlotPid: process.ppid,
           firstRowId: message.firstRowId,
           memory: processMemory,
+          openFiles: openFilesLimit(),
           services: peers.services,
           onStream: (message) => link.post({ type: "stream", message }),
           onBatch: (batch, release) => batches?.send(batch, release),
