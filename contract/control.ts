@@ -196,8 +196,8 @@ export const controlCalls = {
       limit: z.int().min(1).max(1_000).default(200),
     }),
   ),
-  /** Empties the view. The rows cleared last can be restored until the next clear. */
-  "traffic.clear": operation<{ readonly cleared: number }>()(oneService),
+  /** Empties the view but for the rows that are open. The rows cleared last can be restored until the next clear. */
+  "traffic.clear": operation<{ readonly cleared: number; readonly left: number }>()(oneService),
   "traffic.restore": operation<{ readonly restored: number }>()(oneService),
 
   "log.read": operation<LogPage>()(

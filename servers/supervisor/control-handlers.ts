@@ -163,7 +163,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     "traffic.match": ({ id, rows, ...filter }, caller) => find(id).traffic.match(rows, filter, caller),
     "traffic.detail": ({ id, row }) => find(id).traffic.detail(row),
     "traffic.parts": ({ id, row, from, limit }) => find(id).traffic.parts(row, from, limit),
-    "traffic.clear": ({ id }) => ({ cleared: find(id).traffic.clear() }),
+    "traffic.clear": ({ id }) => find(id).traffic.clear(),
     "traffic.restore": ({ id }) => ({ restored: find(id).traffic.restore() }),
     "log.read": (query, caller) => parts.turns.run(caller, parts.logs.read(query)),
     "export.start": ({ source, ...request }) => parts.exports.start(request, readExport(source)),

@@ -142,6 +142,23 @@ it("[BL-259] a column header sorts the rows, by mouse and keyboard, until the li
   expect(await head.getAttribute("aria-sort")).toBe("none");
 });
 
+it("[BL-482] End goes to the last row of all that are kept, loaded or not, and Home to the first", async () => {
+  const { page, origin } = await open();
+  const send = async (from: number) => {
+    for (let n = from; n < from + 140; n++) await (await fetch(`${origin}/api/data?n=${n}`)).arrayBuffer();
+  };
+  await Promise.all(Array.from({ length: 10 }, (_, index) => send(1_000 + index * 140)));
+  await page.reload();
+  await page.getByText("500 of 1,400 loaded").waitFor();
+  const first = page.getByRole("row").nth(1);
+  await first.waitFor();
+  await page.keyboard.press("End");
+  await page.getByText("1,400 of 1,400").waitFor();
+  await expect.poll(() => page.locator("[role=row][aria-selected=true]").getAttribute("aria-rowindex")).toBe("1401");
+  await page.keyboard.press("Home");
+  await expect.poll(() => page.locator("[role=row][aria-selected=true]").getAttribute("aria-rowindex")).toBe("2");
+});
+
 it("[BL-469] an empty list says that it was cleared, if its service has had traffic", async () => {
   const { page, origin } = await openBrowserShell("http");
   await page.getByText("No requests yet.").waitFor();

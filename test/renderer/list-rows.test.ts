@@ -3,6 +3,7 @@ import type { LogLine } from "../../contract/log.ts";
 import { FailureError } from "../../renderer/src/control/failure-error.ts";
 import { createListRows } from "../../renderer/src/list/list-rows.ts";
 import type { ListPage, ListRowsOptions } from "../../renderer/src/list/list-source.ts";
+import { loadToEnd } from "../../renderer/src/list/load-to-end.ts";
 import { createLogRows } from "../../renderer/src/pages/logs/log-rows.ts";
 
 interface Row {
@@ -121,6 +122,29 @@ describe("a list of rows with change notices", () => {
     expect([numbers().length, list.view().isFull, list.view().hasOlder]).toEqual([10, true, false]);
     list.scrolled(false);
     expect([numbers().length, list.view().isFull, list.view().hasOlder]).toEqual([8, false, true]);
+  });
+
+  it("[BL-482] loads all rows that it can hold, unless the user goes elsewhere or a read fails", async () => {
+    const always = () => true;
+    const failure = { code: "CALL_INVALID", message: "Not now.", hint: "" } as const;
+    const { list, numbers, hold } = await listOf(upTo(9));
+    list.scrolled(true);
+    await loadToEnd(list, () => list.view().count < 8);
+    expect(numbers()).toEqual([9, 8, 7, 6, 5, 4, 3, 2]);
+    // The page that is being read already is not read twice.
+    hold.reads = 0;
+    await Promise.all([list.loadOlder(), loadToEnd(list, always)]);
+    expect([numbers().length, list.view().hasOlder, hold.reads]).toEqual([9, false, 1]);
+
+    const { list: long } = await listOf(upTo(20));
+    long.scrolled(true);
+    await loadToEnd(long, always);
+    expect([long.view().count, long.view().isFull]).toEqual([10, true]);
+
+    const { list: failing, hold: held } = await listOf(upTo(9));
+    held.until = Promise.reject(new FailureError(failure));
+    await loadToEnd(failing, always);
+    expect([failing.view().count, failing.view().failure]).toEqual([4, failure]);
   });
 
   it("[BL-201] ignores an older page for rows that were replaced meanwhile", async () => {

@@ -83,7 +83,7 @@ describe("services", () => {
       row: { id: row, tone: "aborted" },
       detail: { id: row, text: "pending" },
     });
-    expect(await dashboard.call("traffic.clear", http)).toEqual({ cleared: 2 });
+    expect(await dashboard.call("traffic.clear", http)).toEqual({ cleared: 2, left: 0 });
     expect(await dashboard.call("traffic.restore", http)).toEqual({ restored: 2 });
   });
 

@@ -81,24 +81,49 @@ describe("traffic store", () => {
   it("[BL-47] clears, and restores the last cleared rows, with what arrived and ended meanwhile", async () => {
     const store = create();
     store.add(batch([row(1, "pending"), row(2)]));
-    expect(store.clear()).toBe(2);
-    expect(await store.read(everything)).toMatchObject({ rows: [], kept: 0, total: 2 });
+    expect(store.clear()).toEqual({ cleared: 1, left: 1 });
+    expect(await store.read(everything)).toMatchObject({ rows: [{ id: 1 }], kept: 1, total: 2 });
     store.add(batch([row(1, "ok"), row(3)]));
-    expect((await store.read(everything)).rows.map(({ id }) => id)).toEqual([3]);
-    expect((await store.read({ ...everything, text: "GET" })).rows.map(({ id }) => id)).toEqual([3]);
+    expect((await store.read(everything)).rows.map(({ id }) => id)).toEqual([3, 1]);
+    expect((await store.read({ ...everything, text: "GET" })).rows.map(({ id }) => id)).toEqual([3, 1]);
     expect(await textOf(store, 1)).toBe("pending ok");
-    expect(store.restore()).toBe(2);
+    expect(store.restore()).toBe(1);
     expect((await store.read(everything)).rows.map(({ id, tone }) => [id, tone])).toEqual([
       [3, "ok"],
       [2, "ok"],
       [1, "ok"],
     ]);
     expect(store.restore()).toBe(0);
-    expect(store.clear()).toBe(3);
+    expect(store.clear()).toEqual({ cleared: 3, left: 0 });
     store.add(batch([row(4)]));
-    expect(store.clear()).toBe(1);
+    expect(store.clear()).toEqual({ cleared: 1, left: 0 });
     expect(store.restore()).toBe(1);
     expect((await store.read(everything)).rows.map(({ id }) => id)).toEqual([4]);
+  });
+
+  it("[BL-483] rows that are open when others are cleared stay in reads, searches, exports and counts until they are evicted", async () => {
+    const store = create(3);
+    const tones = { ...noFilter, limit: 2 };
+    const ids = async (query: object) => (await store.read({ ...everything, ...query })).rows.map(({ id }) => id);
+    store.add(batch([row(1), row(2, "pending"), row(3), row(4, "pending"), row(5)]));
+    expect(store.clear()).toEqual({ cleared: 3, left: 2 });
+    store.add(batch([row(6), row(4)]));
+    expect([await ids({}), await ids({ limit: 2 }), await ids({ before: 4 }), await ids({ before: 2 })]).toEqual([
+      [6, 4, 2],
+      [6, 4],
+      [2],
+      [],
+    ]);
+    expect([await ids({ text: "GET" }), await ids({ text: "GET", before: 6, limit: 1 })]).toEqual([[6, 4, 2], [4]]);
+    const between = async (after: number, upTo: number) => (await store.readAfter({ ...tones, after, upTo })).map(({ id }) => id);
+    expect([await between(0, 9), await between(2, 9), await between(2, 5), await between(4, 9)]).toEqual([[2, 4], [4, 6], [4], [6]]);
+    expect(await store.match([1, 2, 3, 4, 6], noFilter)).toEqual([2, 4, 6]);
+    // What has ended is cleared by the next clear, and restored with it; the other one is still open.
+    expect(store.clear()).toEqual({ cleared: 2, left: 1 });
+    expect([await ids({}), store.restore(), await ids({})]).toEqual([[2], 2, [6, 4, 2]]);
+    // Beyond three ended rows the oldest are evicted: those that were cleared, then 6 and 4.
+    store.add(batch([row(7), row(8), row(9)]));
+    expect([await ids({}), store.counts().kept]).toEqual([[9, 8, 7, 2], 4]);
   });
 
   it("a row keeps all of its fields, also where its process dies", async () => {

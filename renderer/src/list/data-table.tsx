@@ -20,6 +20,7 @@ import { type Column, isSortable } from "./column.ts";
 import styles from "./data-table.module.css";
 import { movedRow } from "./row-cursor.ts";
 import { useAim } from "./use-aim.ts";
+import { useEndKey } from "./use-end-key.ts";
 import { useFittedColumns } from "./use-fitted-columns.ts";
 
 const rowPx = 28;
@@ -66,6 +67,8 @@ export interface DataTableProps<Row> {
   readonly onRowMenu?: ((row: Row) => void) | undefined;
   /** The last rows are visible. */
   readonly onEndNear?: () => void;
+  /** Loads the rows up to the last one, for the End key; `isWanted` is false as soon as the user goes elsewhere. */
+  readonly loadAll?: (isWanted: () => boolean) => Promise<void>;
   readonly ref?: Ref<DataTableHandle>;
   /** Shown instead of rows. */
   readonly empty?: ReactNode;
@@ -137,6 +140,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     if (count > 0 && last >= count - 40) onEndNear?.();
   }, [last, count, onEndNear]);
 
+  const { goToEnd, leaveEnd } = useEndKey(props.loadAll, () => moveTo(count - 1));
   const onKeyDown = (event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "preventDefault">) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const from = indexOfChosen();
@@ -149,9 +153,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     }
     const pageRows = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowPx) - 2);
     const to = movedRow(event.key, from, count, pageRows);
-    const row = to === undefined ? undefined : rowAt(to);
-    if (to === undefined || row === undefined) return;
+    if (to === undefined) return;
     event.preventDefault();
+    moveTo(to);
+    if (event.key === "End") void goToEnd();
+    else leaveEnd();
+  };
+
+  const moveTo = (to: number) => {
+    const row = rowAt(to);
+    if (row === undefined) return;
     if (to === 0) scroller.current?.scrollTo({ top: 0 });
     else virtual.scrollToIndex(to);
     // Rows do not move while the user steps through them.
@@ -200,6 +211,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         aria-activedescendant={chosenIsShown ? `${idPrefix}-${chosen}` : undefined}
         style={{ "--columns": template } as never}
         onScroll={noteScroll}
+        onWheel={leaveEnd}
+        onPointerDown={leaveEnd}
         onKeyDown={onKeyDown}
         onContextMenu={onContextMenu}
       >

@@ -44,7 +44,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   /** Rows that arrived since a page was requested: newer than those of the page. */
   let meanwhile: Row[] = [];
   let isReading = false;
-  let readingOlder = false;
+  let readingOlder: Promise<void> | undefined;
   let reloadTimer: ReturnType<typeof setTimeout> | undefined;
   let inbox: Row[] = [];
   let inboxDropped = 0;
@@ -282,6 +282,24 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     change({ ...counted(page), arrived: Math.max(view.arrived, arrived) }, changed);
   }
 
+  async function readOlder(): Promise<void> {
+    const before = oldestRow();
+    if (!view.hasOlder || before === undefined) return;
+    const asked = generation;
+    try {
+      const page = await read(view.filter, { before, limit: pageRows });
+      const oldest = oldestRow();
+      // Rows that were replaced or dropped meanwhile would leave a gap.
+      if (asked !== generation || oldest === undefined || order(oldest, before) !== 0) return;
+      const room = mostRows - rows.count;
+      for (const row of page.rows.slice(0, room)) merge(rows, row, true);
+      const isFull = rows.count >= mostRows && (page.hasOlder || page.rows.length > room);
+      change({ hasOlder: page.hasOlder && !isFull, isFull, ...counted(page) }, page.rows.length > 0);
+    } catch (error) {
+      change({ failure: readFailure(error) });
+    }
+  }
+
   function hold(mode: "aimed" | "scrolled" | "paused"): void {
     if (!isHeld()) totalWhenHeld = total;
     change({ mode, ...(!isHeld() && { arrived: 0 }) });
@@ -327,25 +345,11 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     receive,
     refresh,
     reload,
-    async loadOlder() {
-      const before = oldestRow();
-      if (readingOlder || !view.hasOlder || before === undefined) return;
-      readingOlder = true;
-      const asked = generation;
-      try {
-        const page = await read(view.filter, { before, limit: pageRows });
-        const oldest = oldestRow();
-        // Rows that were replaced or dropped meanwhile would leave a gap.
-        if (asked !== generation || oldest === undefined || order(oldest, before) !== 0) return;
-        const room = mostRows - rows.count;
-        for (const row of page.rows.slice(0, room)) merge(rows, row, true);
-        const isFull = rows.count >= mostRows && (page.hasOlder || page.rows.length > room);
-        change({ hasOlder: page.hasOlder && !isFull, isFull, ...counted(page) }, page.rows.length > 0);
-      } catch (error) {
-        change({ failure: readFailure(error) });
-      } finally {
-        readingOlder = false;
-      }
+    loadOlder() {
+      readingOlder ??= readOlder().finally(() => {
+        readingOlder = undefined;
+      });
+      return readingOlder;
     },
     async setFilter(filter) {
       generation++;

@@ -70,6 +70,7 @@ export interface ListRows<Row extends Place, Filter, Place = Row> {
   refresh(): Promise<void>;
   /** Replaces the rows by the newest page. A held list keeps its rows, and updates them and the count of arrivals. */
   reload(): Promise<void>;
+  /** Reads the page before the oldest row; called again meanwhile, it is the same page. */
   loadOlder(): Promise<void>;
   setFilter(filter: Filter): Promise<void>;
   /** The source has different rows: they were cleared or restored, or the services have changed. */

@@ -7,6 +7,7 @@ import type { Column } from "./column.ts";
 import { DataTable } from "./data-table.tsx";
 import { NewRows } from "./follow-mark.tsx";
 import { ListAnswer } from "./list-answer.tsx";
+import { loadToEnd } from "./load-to-end.ts";
 import { RowMenu } from "./row-menu.tsx";
 import type { TrafficRows } from "./traffic-rows.ts";
 import { useRowsView } from "./use-list-rows.ts";
@@ -44,6 +45,7 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new version has different rows in the same places.
   const rowAt = useCallback((index: number) => rows.rowAt(index), [rows, version]);
   const onEndNear = useCallback(() => void rows.loadOlder(), [rows]);
+  const loadAll = useCallback((isWanted: () => boolean) => loadToEnd(rows, isWanted), [rows]);
   return (
     <ListAnswer rows={rows} what={`the ${items}`}>
       <Arrived rows={rows} onFollow={onFollow} />
@@ -61,6 +63,7 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
             onScrolledAway={rows.scrolled}
             onAimed={rows.aimed}
             onEndNear={onEndNear}
+            loadAll={loadAll}
             onRowMenu={onRowMenu}
             empty={empty}
             isSecondary={isSecondary}

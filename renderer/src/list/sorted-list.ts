@@ -51,7 +51,7 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
   let sorted: SortedRows<Row> | undefined;
   let failure: Failure | undefined;
   let requestId = 0;
-  let isReadingOn = false;
+  let readingOn: Promise<void> | undefined;
   let isScheduled = false;
   let version = 0;
   let merged: { readonly of: ListRowsView<Filter>; readonly view: ListRowsView<Filter> } | undefined;
@@ -95,8 +95,7 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
   async function readOn(): Promise<void> {
     const held = sorted;
     const behind = held?.last;
-    if (!held || !behind || !held.hasMore || isReadingOn || held.rows.length >= mostRows) return;
-    isReadingOn = true;
+    if (!held || !behind || !held.hasMore || held.rows.length >= mostRows) return;
     const asked = requestId;
     try {
       const page = await read(list.view().filter, held.sort, { behind, limit: pageRows });
@@ -106,8 +105,6 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
       held.counts = page.counts;
     } catch (error) {
       if (asked === requestId) failure = readFailure(error);
-    } finally {
-      isReadingOn = false;
     }
     if (asked === requestId) changed();
   }
@@ -174,7 +171,13 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
     async reload() {
       await Promise.all([list.reload(), failure && readFirst()]);
     },
-    loadOlder: () => (sort ? readOn() : list.loadOlder()),
+    loadOlder() {
+      if (!sort) return list.loadOlder();
+      readingOn ??= readOn().finally(() => {
+        readingOn = undefined;
+      });
+      return readingOn;
+    },
     async setFilter(filter) {
       const set = list.setFilter(filter);
       await Promise.all([set, readFirst()]);

@@ -4,6 +4,7 @@ import type { SortPlace, TimedRowSort } from "../../../contract/traffic/row-sort
 import { rowIsCut } from "../../core/traffic/row-record.ts";
 import type { RowIndex } from "./row-index.ts";
 import { createRowMatcher, type RowFilter } from "./row-matcher.ts";
+import type { ShownRows } from "./shown-rows.ts";
 import { createSortedRows } from "./sorted-rows.ts";
 import type { Steps } from "./turns.ts";
 
@@ -21,14 +22,13 @@ export interface RowRange extends RowFilter {
 }
 
 interface RowSearchOptions {
-  readonly index: Pick<RowIndex, "below" | "find" | "idAt">;
+  readonly index: Pick<RowIndex, "idAt">;
+  readonly shown: Pick<ShownRows, "before" | "after" | "find">;
   /** By its place in the index. */
   readonly rowAt: (at: number) => Buffer;
   /** Its detail and the content of its parts. */
   readonly contentsAt: (at: number) => Iterable<Buffer>;
   readonly decode: (row: Buffer) => TrafficRow;
-  /** Rows up to this id are not shown. */
-  readonly clearedUpTo: () => number;
 }
 
 export interface Found {
@@ -53,7 +53,7 @@ const contentBytesPerStep = 256 << 10;
 
 const noContents = (): readonly Buffer[] => [];
 
-export function createRowSearch({ index, rowAt, contentsAt, decode, clearedUpTo }: RowSearchOptions): RowSearch {
+export function createRowSearch({ index, shown, rowAt, contentsAt, decode }: RowSearchOptions): RowSearch {
   /** A matcher of rows by their place in the index, which counts the bytes of details that it has read. */
   function indexMatcher(filter: RowFilter) {
     const matches = createRowMatcher(filter);
@@ -89,10 +89,9 @@ export function createRowSearch({ index, rowAt, contentsAt, decode, clearedUpTo 
       let searchedInPart = 0;
       let last = Number.POSITIVE_INFINITY;
       for (;;) {
-        let at = index.below(last) - 1;
-        const end = Math.max(index.below(clearedUpTo() + 1), at + 1 - rowsPerStep);
-        if (at < end) return { rows: sorted?.first() ?? newest, matching, searchedInPart };
-        for (; at >= end; at--) {
+        for (let tested = 0; tested < rowsPerStep; tested++) {
+          const at = shown.before(last);
+          if (at === -1) return { rows: sorted?.first() ?? newest, matching, searchedInPart };
           last = index.idAt(at);
           if (matches(at)) {
             matching++;
@@ -110,10 +109,9 @@ export function createRowSearch({ index, rowAt, contentsAt, decode, clearedUpTo 
       const rows: TrafficRow[] = [];
       let last = query.after;
       for (;;) {
-        let at = index.below(Math.max(last, clearedUpTo()) + 1);
-        const end = Math.min(index.below(query.upTo + 1), at + rowsPerStep);
-        if (at >= end) return rows;
-        for (; at < end; at++) {
+        for (let tested = 0; tested < rowsPerStep; tested++) {
+          const at = shown.after(last);
+          if (at === -1 || index.idAt(at) > query.upTo) return rows;
           last = index.idAt(at);
           if (matches(at)) rows.push(decode(rowAt(at)));
           if (rows.length === query.limit) return rows;
@@ -126,7 +124,7 @@ export function createRowSearch({ index, rowAt, contentsAt, decode, clearedUpTo 
       const { matches, hasReadMuch } = indexMatcher(filter);
       const found: number[] = [];
       for (const id of ids) {
-        const at = id > clearedUpTo() ? index.find(id) : -1;
+        const at = shown.find(id);
         if (at !== -1 && matches(at)) found.push(id);
         if (hasReadMuch()) yield;
       }

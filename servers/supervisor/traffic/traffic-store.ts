@@ -14,6 +14,7 @@ import { RecordLog } from "./record-log.ts";
 import { RowIndex } from "./row-index.ts";
 import { isFiltering, type RowFilter } from "./row-matcher.ts";
 import { createRowSearch, type RowRange, type TrafficQuery } from "./row-search.ts";
+import { ShownRows } from "./shown-rows.ts";
 import type { TrafficMemory } from "./traffic-memory.ts";
 import { createSlices, type Turns } from "./turns.ts";
 
@@ -48,7 +49,8 @@ export interface TrafficStore {
   records(after: number): Uint8Array;
   /** Ends the rows that a process left open when it died, in slices; `told` gets them. */
   abandon(outcome: string, told?: (rows: readonly TrafficRow[]) => void): void;
-  clear(): number;
+  /** Rows that are open stay. */
+  clear(): { readonly cleared: number; readonly left: number };
   restore(): number;
   /** Changes the bound of ended rows. */
   limitRows(rows: number): void;
@@ -75,10 +77,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
   const withoutDetail = new Set<number>();
   const parts = new PartLists();
   let mostRows = rowLimit;
-  /** Rows up to this id were cleared. They can be restored as long as they are kept. */
-  let clearedUpTo = 0;
-  /** Rows up to this id were cleared earlier, and can no longer be restored. */
-  let hiddenUpTo = 0;
+  const shown = new ShownRows(index);
   let highestId = 0;
   let firstOfNext = 1;
   let total = 0;
@@ -120,6 +119,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
       index.remove(at);
       withoutDetail.delete(id);
       parts.drop(id);
+      shown.drop(id);
     }
     log.dropOldest();
   }
@@ -179,15 +179,14 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
   const rowsOf: TrafficStore["rowsOf"] = (batch) => Array.from(readRecords(batch.records), ({ row }) => decode(row));
   const search = createRowSearch({
     index,
+    shown,
     rowAt,
     *contentsAt(at) {
       yield detailAt(at);
       for (const { content } of parts.from(index.idAt(at), 0)) yield content;
     },
     decode,
-    clearedUpTo: () => clearedUpTo,
   });
-  const keptRows = () => index.size - index.below(clearedUpTo + 1);
 
   /** Null if the row is not kept or its record is damaged. */
   async function look<Result>(id: number, read: (decoder: DetailDecoder, at: number) => Result): Promise<Result | null> {
@@ -218,15 +217,13 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
 
   function counts() {
     const dropped = droppedBefore + droppedNow;
-    return { kept: keptRows(), total: total + dropped, dropped };
+    return { kept: shown.count, total: total + dropped, dropped };
   }
   function newest({ before, limit }: TrafficQuery): TrafficPage {
     const rows: TrafficRow[] = [];
-    const end = index.below(clearedUpTo + 1);
-    for (let at = (before === undefined ? index.size : index.below(before)) - 1; at >= end && rows.length < limit; at--) {
-      rows.push(decode(rowAt(at)));
-    }
-    return page(rows, keptRows());
+    let at = shown.before(before ?? Number.POSITIVE_INFINITY);
+    for (; at !== -1 && rows.length < limit; at = shown.before(index.idAt(at))) rows.push(decode(rowAt(at)));
+    return page(rows, shown.count);
   }
   function page(rows: readonly TrafficRow[], matching: number, searchedInPart = 0): TrafficPage {
     return { rows, matching, ...(searchedInPart > 0 && { searchedInPart }), ...counts() };
@@ -302,15 +299,14 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
       })();
     },
     clear() {
-      const cleared = keptRows();
-      hiddenUpTo = clearedUpTo;
-      clearedUpTo = highestId;
-      return cleared;
+      const before = shown.count;
+      shown.clear(highestId, open.ids());
+      return { cleared: before - shown.count, left: shown.count };
     },
     restore() {
-      const before = keptRows();
-      clearedUpTo = hiddenUpTo;
-      return keptRows() - before;
+      const before = shown.count;
+      shown.restore();
+      return shown.count - before;
     },
     limitRows(rows) {
       mostRows = rows;

@@ -12,13 +12,16 @@ export function useClearTraffic() {
   const client = useControl();
   return (id: ServiceId, title: string) =>
     attempt(
-      client.call("traffic.clear", { id }).then(({ cleared }) => {
+      client.call("traffic.clear", { id }).then(({ cleared, left }) => {
         announceReplaced(id);
         withdrawUndo.get(id)?.();
-        const withdraw = notifyDone(`Cleared ${formatCountOf(cleared, "row")} of ${title}`, {
-          title: "Undo",
-          run: () => void attempt(client.call("traffic.restore", { id }).then(() => announceReplaced(id))),
-        });
+        const withdraw = notifyDone(
+          `Cleared ${formatCountOf(cleared, "row")} of ${title}${left > 0 ? `. ${formatCountOf(left, "open one")} ${left === 1 ? "stays" : "stay"}.` : ""}`,
+          {
+            title: "Undo",
+            run: () => void attempt(client.call("traffic.restore", { id }).then(() => announceReplaced(id))),
+          },
+        );
         withdrawUndo.set(id, withdraw);
       }),
     );
