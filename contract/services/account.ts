@@ -79,7 +79,7 @@ export interface AccountSession {
   /** Why it ended: "logged out", "refresh token used twice". */
   readonly ended?: string;
   readonly startedAt: number;
-  /** Absent if none of its tokens was used since the service started. */
+  /** Absent if none of its tokens was used. */
   readonly usedAt?: number;
   readonly address: string;
   readonly client: string;

@@ -74,7 +74,7 @@ export async function startAccount(
     if (fault instanceof ServiceError) log.error(`${fault.message}. ${fault.hint}`);
     else log.error(`A request failed: ${fault instanceof Error ? (fault.stack ?? fault.message) : String(fault)}`);
   }
-  const show = createAccountViews({ store, limits, now, onFault, view: context.view });
+  const show = createAccountViews({ store, limits, now, onFault, isWatched: context.isWatched, view: context.view });
   onStop(show.close);
 
   const { users, sessions } = store;

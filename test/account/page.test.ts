@@ -116,6 +116,31 @@ it("[AC-49] sessions are filtered and counted by user, client software or addres
   expect(await found({ text: "203.0.113.", live: true })).toEqual([[other], 1]);
 });
 
+it("[AC-170] when a session was used last is shown soon, and after a restart, also with the file of an earlier version", async () => {
+  const first = await startAccount();
+  const { token } = await login(first.url);
+  const use = async ({ url }: { readonly url: string }) =>
+    expect((await ask(`${url}/details`, { headers: bearer(token) })).status).toBe(200);
+  const usedAt = async (service: Pick<typeof first, "act">) => (await service.act("session.list", {})).sessions[0]?.usedAt;
+  expect(await usedAt(first)).toBeUndefined();
+  await use(first);
+  const shown = await first.view("sessions", ({ sessions }) => sessions[0]?.usedAt !== undefined);
+  expect(await usedAt(first)).toBe(shown.sessions[0]?.usedAt);
+  await first.stop();
+  const { dataDir } = first;
+  const second = await startAccount({}, { dataDir });
+  expect(await usedAt(second)).toBe(shown.sessions[0]?.usedAt);
+  await second.stop();
+
+  const database = new Sqlite(path.join(dataDir, "account.db"));
+  database.exec("ALTER TABLE sessions DROP COLUMN used_at");
+  database.close();
+  const third = await startAccount({}, { dataDir });
+  expect(await usedAt(third)).toBeUndefined();
+  await use(third);
+  expect(await usedAt(third)).toBeGreaterThan(0);
+});
+
 it("[AC-48] a user can be created with a service, a zone and invoices, and changes to users are logged", async () => {
   const { url, act, logs } = await startAccount();
   const { id, zones } = await act("user.add", { email: "new@example.com", password: "one", withSampleRecords: true });

@@ -8,6 +8,7 @@ import type {
 import type { FailureLimits } from "../../core/credentials/failure-limits.ts";
 import type { AccountStore } from "../store/account-store.ts";
 import type { SessionQuery, TokenQuery } from "../store/sessions-table.ts";
+import { createSessionUses } from "./session-uses.ts";
 import { shownSession, shownToken, shownUser } from "./shown.ts";
 
 export interface AccountLists {
@@ -22,7 +23,7 @@ export interface AccountViewPublisher {
   /** Users, sessions or tokens changed: the page is updated soon. */
   changed(what: "users" | "sessions"): void;
   count(kind: "login" | "failed"): void;
-  /** A token of the session was used. */
+  /** A token of the session was used: soon shown, if the page is. */
   used(sessionId: string): void;
   close(): void;
 }
@@ -32,6 +33,8 @@ export interface AccountViewOptions {
   readonly limits: FailureLimits;
   readonly now: () => number;
   readonly onFault: (error: unknown) => void;
+  /** Whether a page shows the views. */
+  readonly isWatched: () => boolean;
   readonly view: <Name extends keyof AccountViews>(name: Name, value: AccountViews[Name]) => void;
 }
 
@@ -39,16 +42,16 @@ const shownAtMost = 100;
 const everyMs = 400;
 /** Refresh interval: tokens expire and failures leave their window by themselves. */
 const agingMs = 2_000;
-const rememberedUses = 10_000;
 
 /** Publishes the page's views: at most a few times a second, and only those that changed. */
-export function createAccountViews({ store, limits, now, onFault, view }: AccountViewOptions): AccountViewPublisher {
-  const usedAt = new Map<string, number>();
+export function createAccountViews({ store, limits, now, onFault, isWatched, view }: AccountViewOptions): AccountViewPublisher {
+  const uses = createSessionUses({ store, now });
   const shown = new Map<string, string>();
   let logins = 0;
   let failedLogins = 0;
   let usersRevision = 1;
-  let dirty = true;
+  /** What has changed since the views were shown. */
+  let dirty: "nothing" | "uses" | "all" = "all";
   let timer: NodeJS.Timeout | undefined;
 
   const lists: AccountLists = {
@@ -58,11 +61,11 @@ export function createAccountViews({ store, limits, now, onFault, view }: Accoun
     },
     sessions(query) {
       const { sessions, matching } = store.sessions.list(query, now());
-      return { sessions: sessions.map((session) => shownSession(session, usedAt.get(session.id))), matching };
+      return { sessions: sessions.map((session) => shownSession(session, uses.get(session.id))), matching };
     },
     session(id) {
       const found = store.sessions.get(id, now());
-      return found ? shownSession(found, usedAt.get(id)) : null;
+      return found ? shownSession(found, uses.get(id)) : null;
     },
     tokens(query) {
       const { tokens, matching } = store.sessions.tokens(query, now());
@@ -77,10 +80,12 @@ export function createAccountViews({ store, limits, now, onFault, view }: Accoun
     view(name, value);
   }
 
+  const page = { offset: 0, limit: shownAtMost };
+  const showSessions = (): void => publish("sessions", lists.sessions({ live: false, ...page }));
+
   function showAll(): void {
-    const page = { offset: 0, limit: shownAtMost };
     publish("users", lists.users({ text: "", ...page }));
-    publish("sessions", lists.sessions({ live: false, ...page }));
+    showSessions();
     publish("tokens", lists.tokens({ live: false, ...page }));
     const liveTokens = store.sessions.liveTokens(now());
     publish("totals", {
@@ -96,11 +101,12 @@ export function createAccountViews({ store, limits, now, onFault, view }: Accoun
 
   function showNow(): void {
     timer = undefined;
-    if (!dirty) return;
-    dirty = false;
+    if (dirty === "nothing") return;
+    const show = dirty === "all" ? showAll : showSessions;
+    dirty = "nothing";
     const startedAt = performance.now();
     try {
-      showAll();
+      show();
     } catch (error) {
       onFault(error);
     }
@@ -108,13 +114,13 @@ export function createAccountViews({ store, limits, now, onFault, view }: Accoun
     timer = setTimeout(showNow, Math.max(everyMs, 20 * (performance.now() - startedAt)));
   }
 
-  function soon(): void {
-    dirty = true;
+  function soon(what: "uses" | "all" = "all"): void {
+    if (dirty !== "all") dirty = what;
     timer ??= setTimeout(showNow, everyMs);
   }
 
   showNow();
-  const aging = setInterval(soon, agingMs);
+  const aging = setInterval(() => soon(), agingMs);
   return {
     lists,
     changed(what) {
@@ -127,14 +133,13 @@ export function createAccountViews({ store, limits, now, onFault, view }: Accoun
       soon();
     },
     used(sessionId) {
-      // Moved to the end: the one longest unused is evicted first.
-      usedAt.delete(sessionId);
-      if (usedAt.size >= rememberedUses) usedAt.delete(usedAt.keys().next().value as string);
-      usedAt.set(sessionId, now());
+      uses.note(sessionId);
+      if (isWatched()) soon("uses");
     },
     close() {
       clearInterval(aging);
       clearTimeout(timer);
+      uses.close();
     },
   };
 }

@@ -29,7 +29,8 @@ export const shownUserDetails = (user: ListedUser): AccountUserDetails => ({
   contact: Object.fromEntries(contactFields.map((name) => [name, user[name]])) as AccountUserDetails["contact"],
 });
 
-export const shownSession = (session: Session, usedAt: number | undefined): AccountSession => ({
+/** `usedAt` is what is not stored yet. */
+export const shownSession = (session: Session, usedAt = session.used_at ?? undefined): AccountSession => ({
   id: session.id,
   userId: session.user_id,
   email: session.email,

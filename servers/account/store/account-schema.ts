@@ -89,7 +89,8 @@ CREATE TABLE sessions (
   ended TEXT,
   started_at INTEGER NOT NULL,
   address TEXT NOT NULL,
-  client TEXT NOT NULL
+  client TEXT NOT NULL,
+  used_at INTEGER
 );
 CREATE INDEX sessions_of_user ON sessions (user_id);
 CREATE TABLE tokens (
@@ -121,6 +122,7 @@ export function prepareSchema(database: Sqlite.Database, file: string): void {
   const found = database.pragma("user_version", { simple: true }) as number;
   if (found === version) {
     database.exec(indexes);
+    addColumn(database, "sessions", "used_at", "INTEGER");
     return;
   }
   const tables = database.prepare("SELECT count(*) FROM sqlite_master").pluck().get() as number;
@@ -135,6 +137,12 @@ export function prepareSchema(database: Sqlite.Database, file: string): void {
     database.exec(schema + indexes);
     database.pragma(`user_version = ${version}`);
   })();
+}
+
+/** To a file of an earlier version, which does without it. */
+function addColumn(database: Sqlite.Database, table: string, name: string, type: string): void {
+  const columns = database.pragma(`table_info(${table})`) as readonly { readonly name: string }[];
+  if (!columns.some((column) => column.name === name)) database.exec(`ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
 }
 
 /** Child tables first. */

@@ -12,6 +12,8 @@ export interface Session {
   readonly started_at: number;
   readonly address: string;
   readonly client: string;
+  /** When one of its tokens was used last. */
+  readonly used_at: number | null;
   readonly live_tokens: number;
 }
 
@@ -57,6 +59,7 @@ export interface SessionRange {
 export interface SessionsTable {
   begin(session: Pick<Session, "user_id" | "state" | "started_at" | "address" | "client">): string;
   setState(id: string, state: SessionState): void;
+  setUsed(id: string, at: number): void;
   get(id: string, now: number): Session | undefined;
   /** Revokes its tokens too; false if it had already ended. */
   end(id: string, why: string): boolean;
@@ -98,6 +101,7 @@ export const isLiveSession = `sessions.state = 'live' AND EXISTS (SELECT 1 FROM 
 export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   const insert = database.prepare("INSERT INTO sessions (id, user_id, state, started_at, address, client) VALUES (?, ?, ?, ?, ?, ?)");
   const setState = database.prepare("UPDATE sessions SET state = ? WHERE id = ?");
+  const setUsed = database.prepare("UPDATE sessions SET used_at = ? WHERE id = ?");
   const get = database.prepare(
     `SELECT sessions.*, users.email, ${liveTokensOf} AS live_tokens FROM sessions JOIN users ON users.id = user_id WHERE sessions.id = ?`,
   );
@@ -189,6 +193,7 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       return id;
     },
     setState: (id, state) => void setState.run(state, id),
+    setUsed: (id, at) => void setUsed.run(at, id),
     get(id, now) {
       const found = get.get(now, id) as Session | undefined;
       return found && shown(found);

@@ -19,7 +19,8 @@ import { type Command, useCommands } from "../../../ui/commands.ts";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { Facts, IconMenu, PauseButton, Toolbar, ToolbarSeparator } from "../../../ui/toolbar.tsx";
 import { useLastMqttView, useMqttView } from "../broker/use-broker.ts";
-import type { MessageHistory } from "../history/message-history.ts";
+import type { HistoryQuery, MessageHistory } from "../history/message-history.ts";
+import { hasWildcard } from "../tree/topic-scope.ts";
 import type { MqttDialogName } from "./mqtt-dialogs.tsx";
 import { mqttPageCommands } from "./mqtt-page-commands.ts";
 import styles from "./mqtt-toolbar.module.css";
@@ -43,11 +44,12 @@ export function MqttToolbar({ history, service, paused, onPause, onClear, onDial
   const running = state === "running";
   const kept = useLastMqttView("history", (history) => history.kept) ?? 0;
   const shown = useSyncExternalStore(history.subscribe, () => history.view().count);
+  const query = useSyncExternalStore(history.subscribe, () => history.view().filter);
   const canClear = running || (isOver(state) && Math.max(kept, shown) > 0);
   const { publish, clear, more } = useBrokerCommands({ running, canClear, onClear, onDialog });
   return (
     <Toolbar className={styles.toolbar} label="Messages">
-      <LiveFacts kept={Math.max(kept, shown)} shown={shown} state={state} paused={paused} />
+      <LiveFacts kept={Math.max(kept, shown)} shown={shown} query={query} state={state} paused={paused} />
       {(running || kept > 0) && <ToolbarSeparator />}
       <CommandButton command={clear} />
       <IconMenu label="More" icon={IconDots} width={220}>
@@ -68,11 +70,13 @@ interface LiveFactsProps extends Pick<MqttToolbarProps, "paused"> {
   readonly state: State | undefined;
   /** Recorded messages of all topics. */
   readonly kept: number;
-  /** Those of the chosen topic that the list holds. */
+  /** Those that the list holds. */
   readonly shown: number;
+  /** Which they are. */
+  readonly query: HistoryQuery;
 }
 
-function LiveFacts({ state, kept, shown, paused }: LiveFactsProps) {
+function LiveFacts({ state, kept, shown, query, paused }: LiveFactsProps) {
   const figures = useMqttView("figures");
   const running = state === "running";
   const flow = useFlowRates(figures);
@@ -82,7 +86,7 @@ function LiveFacts({ state, kept, shown, paused }: LiveFactsProps) {
       <Facts className={styles.facts}>
         {running && <Rate />}
         {isOver(state) && kept > 0 && <span className={styles.stopped}>{`${state ?? "stopped"}; this is what was kept`}</span>}
-        {(running || kept > 0) && <span>{`showing ${formatCount(shown)} of ${formatCount(kept)}`}</span>}
+        {(running || kept > 0) && <span>{shownText(query, shown, kept)}</span>}
         {pausedAt && <PausedMark arrived={arrivedText(pausedAt, figures)} />}
         {running && <RunningPublishers />}
         <Losses figures={figures} />
@@ -94,6 +98,14 @@ function LiveFacts({ state, kept, shown, paused }: LiveFactsProps) {
       </span>
     </>
   );
+}
+
+/** "showing 12 of this topic, 340 kept of all": the list has one topic, or those of a filter; what is kept is of all. */
+function shownText({ filter, text }: HistoryQuery, shown: number, kept: number): string {
+  if (filter === "") return `${formatCount(kept)} kept`;
+  if (filter === "#" && text === "") return `showing ${formatCount(shown)} of ${formatCount(kept)} kept`;
+  const whose = text !== "" ? "that match" : hasWildcard(filter) ? "of these topics" : "of this topic";
+  return `showing ${formatCount(shown)} ${whose}, ${formatCount(kept)} kept of all`;
 }
 
 function Rate() {
