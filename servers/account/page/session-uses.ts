@@ -17,7 +17,7 @@ export interface SessionUses {
 const mostWaiting = 10_000;
 const everyMs = 2_000;
 /** Sessions in one write: each takes some microseconds, and requests go on between two writes. */
-const atOnce = 500;
+const atOnce = 200;
 
 /** When each session was used last: every request is a use, so they are stored some time later, many together. */
 export function createSessionUses({ store, now }: SessionUsesOptions): SessionUses {
