@@ -93,16 +93,6 @@ it("[WEBRTC-410] only host candidates of different networks: the client is to be
   );
 });
 
-it("[WEBRTC-541] the signals of two peers are read in steps, one each", () => {
-  const side = (peer: string, type: "offer" | "answer"): PeerEvidence => ({
-    ...{ peer, name: peer, address: "10.0.0.9", isHere: true, requests: [], relays: [] },
-    signals: Array.from({ length: 50 }, (_, index) => signal(type, index, type === "offer" ? offer : answer)),
-  });
-  const steps = judgeConnection([side("a", "offer"), side("b", "answer")], { port: 3478, tlsPort: undefined }, late);
-  for (let count = 0; count < 100; count++) expect(steps.next().done).toBe(false);
-  expect(steps.next().done).toBe(true);
-});
-
 it("[WEBRTC-411] reflexive but no relay: the code that refused the allocation is named, wrong credentials first", () => {
   const refused = (code: number, isFault?: true) =>
     check(

@@ -58,7 +58,7 @@ export interface SeenDescription {
   readonly type: "offer" | "answer";
   readonly at: number;
   readonly lost: string | undefined;
-  /** Undefined where it could not be read. */
+  /** Of the last offer, and of the last answer; undefined where it could not be read. */
   readonly sdp: SessionDescription | undefined;
 }
 
@@ -81,7 +81,7 @@ export interface IceSide extends Omit<PeerEvidence, "signals" | "relays"> {
 /** Candidates belong to the credentials of a description: a restart of ICE (RFC 8839 §5.4) begins anew. A step for each signal: they may have megabytes. */
 export function* readSide({ signals, relays: all, ...evidence }: PeerEvidence): Generator<void, IceSide> {
   const descriptions: SeenDescription[] = [];
-  let candidates: IceCandidate[] = [];
+  let candidates = new DistinctCandidates();
   let ufrag: string | undefined;
   let earlyCandidates = 0;
   let lostCandidates = 0;
@@ -91,16 +91,19 @@ export function* readSide({ signals, relays: all, ...evidence }: PeerEvidence): 
     yield;
     if (type === "offer" || type === "answer") {
       const sdp = readDescription(text);
+      // Those before are not looked at again, and what was read of them takes many times their bytes.
+      const before = descriptions.findLastIndex((one) => one.type === type);
+      if (before !== -1) descriptions[before] = { ...(descriptions[before] as SeenDescription), sdp: undefined };
       descriptions.push({ type, at, lost, sdp });
       if (!sdp) continue;
       const next = transportOf(sdp, sdp.media[0]).ufrag;
       if (ufrag !== undefined && next !== ufrag) {
-        candidates = [];
+        candidates = new DistinctCandidates();
         lostCandidates = 0;
         isGathered = false;
       }
       ufrag = next;
-      candidates.push(...candidatesOf(sdp));
+      for (const candidate of candidatesOf(sdp)) candidates.add(candidate);
       isGathered ||= endsCandidates(sdp);
     } else if (type === "candidate") {
       const candidate = readCandidate(text, mid);
@@ -109,18 +112,18 @@ export function* readSide({ signals, relays: all, ...evidence }: PeerEvidence): 
         lostCandidates++;
         whyLost = lost;
       } else {
-        candidates.push(candidate);
+        candidates.add(candidate);
         if (descriptions.length === 0) earlyCandidates++;
       }
     }
   }
-  const relays = ownRelays(evidence.peer, all, candidates);
+  const relays = ownRelays(evidence.peer, all, candidates.list());
   const lastAt = signals.at(-1)?.at ?? 0;
   return {
     ...evidence,
     relays,
     descriptions,
-    candidates: distinct(candidates),
+    candidates: candidates.list(),
     earlyCandidates,
     lostCandidates,
     whyLost,
@@ -141,15 +144,19 @@ function ownRelays(peer: string, relays: readonly SeenRelay[], candidates: reado
 const mostCandidates = 500;
 
 /** A candidate may come by itself and in a later description. */
-function distinct(candidates: readonly IceCandidate[]): readonly IceCandidate[] {
-  const found = new Map<string, IceCandidate>();
-  for (const candidate of candidates) {
+class DistinctCandidates {
+  readonly #found = new Map<string, IceCandidate>();
+
+  add(candidate: IceCandidate): void {
+    if (this.#found.size >= mostCandidates) return;
     const { transport, address, port, component, type } = candidate;
     const key = `${transport} ${address} ${port} ${component} ${type}`;
-    if (!found.has(key)) found.set(key, candidate);
-    if (found.size === mostCandidates) break;
+    if (!this.#found.has(key)) this.#found.set(key, candidate);
   }
-  return [...found.values()];
+
+  list(): readonly IceCandidate[] {
+    return [...this.#found.values()];
+  }
 }
 
 export function factsOfSide({ peer, name, address, candidates, isGathered, requests, relays }: IceSide): IceSideFacts {

@@ -90,8 +90,9 @@ export class RelayJudge {
     for (const side of relaySides) {
       const other = this.#otherOf(side);
       const open = side.relays.filter(({ closed }) => closed === undefined);
-      const rank = (relay: SeenRelay) => (leadsTo(relay, other) ? 1 + Math.max(relay.lastToPeersAt, relay.lastFromPeersAt) : 0);
-      const last = open.toSorted((a, b) => rank(b) - rank(a))[0] ?? side.relays.at(-1);
+      const rankOf = (relay: SeenRelay) => (leadsTo(relay, other) ? 1 + Math.max(relay.lastToPeersAt, relay.lastFromPeersAt) : 0);
+      const ranked = open.map((relay) => ({ relay, rank: rankOf(relay) }));
+      const last = ranked.toSorted((a, b) => b.rank - a.rank)[0]?.relay ?? side.relays.at(-1);
       const refused = side.requests.find(
         ({ method, code }) => (method === "create permission" || method === "channel bind") && code === 403,
       );

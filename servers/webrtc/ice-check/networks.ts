@@ -33,13 +33,17 @@ export const hostOf = (socket: string): string => socket.slice(0, Math.max(0, so
 /** The usual size of a network, in bytes of its prefix. */
 const prefixBytes = { 4: 3, 6: 8 } as const;
 
-/** Whether a host at the one address usually reaches the other without a router that translates: one network, or both public. */
+/** What hosts have in common that usually reach one another without a router that translates: their network, or that they are public. Undefined for a name. */
+export function networkOf(address: string): string | undefined {
+  const family = isIP(address);
+  if (family === 0) return undefined;
+  const scope = scopeOf(address);
+  if (scope === "public" || scope === "loopback" || scope === "link-local") return `${family} ${scope}`;
+  return `${family} ${addressBytes(address).toString("hex", 0, prefixBytes[family as 4 | 6])}`;
+}
+
+/** Whether a host at the one address usually reaches the other. */
 export function shareNetwork(one: string, other: string): boolean {
-  const family = isIP(one);
-  if (family === 0 || family !== isIP(other)) return false;
-  const scope = scopeOf(one);
-  if (scope !== scopeOf(other)) return false;
-  if (scope === "public" || scope === "loopback" || scope === "link-local") return true;
-  const length = prefixBytes[family as 4 | 6];
-  return addressBytes(one).subarray(0, length).equals(addressBytes(other).subarray(0, length));
+  const network = networkOf(one);
+  return network !== undefined && network === networkOf(other);
 }

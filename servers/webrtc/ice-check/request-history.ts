@@ -187,16 +187,22 @@ function dropOldest(map: Map<string, unknown>, most: number): void {
 /** RFC: the name of time-limited credentials is the time of their end and the user. */
 const userOf = (username: string): string => username.replace(/^\d{1,12}:/, "");
 
-const relayOf = (state: AllocationState, { lastToPeersAt, lastFromPeersAt, lastRequestAt }: RelayUse): SeenRelay => ({
-  allocation: state.id,
-  user: state.user,
-  relayed: state.relayed.map(socketText).join(", "),
-  addresses: state.relayed.map(socketText),
-  transport: state.client.transport,
-  permissions: state.permissions.map(({ address }) => address),
-  channels: state.channels.map(socketText),
-  toPeers: state.toPeers.datagrams,
-  fromPeers: state.fromPeers.datagrams,
-  impairment: state.impairment,
-  ...{ lastToPeersAt, lastFromPeersAt, lastRequestAt },
-});
+/** Of all relays only those of two peers are looked into: permissions and channels are listed then. */
+function relayOf(state: AllocationState, { lastToPeersAt, lastFromPeersAt, lastRequestAt }: RelayUse): SeenRelay {
+  let permissions: readonly string[] | undefined;
+  let channels: readonly string[] | undefined;
+  const addresses = state.relayed.map(socketText);
+  return {
+    ...{ allocation: state.id, user: state.user, relayed: addresses.join(", "), addresses, transport: state.client.transport },
+    get permissions() {
+      permissions ??= state.permissions.map(({ address }) => address);
+      return permissions;
+    },
+    get channels() {
+      channels ??= state.channels.map(socketText);
+      return channels;
+    },
+    ...{ toPeers: state.toPeers.datagrams, fromPeers: state.fromPeers.datagrams, impairment: state.impairment },
+    ...{ lastToPeersAt, lastFromPeersAt, lastRequestAt },
+  };
+}
