@@ -17,6 +17,8 @@ export interface CommandLine {
   readonly dashboardPort: number | undefined;
   /** Connections to the dashboard that have shown no token. Undefined: 256. */
   readonly dashboardConnections: number | undefined;
+  /** Of the settings, for this run. */
+  readonly profile: string | undefined;
   /** Where the recorded traffic is written at the end. */
   readonly record: string | undefined;
   readonly json: boolean;
@@ -33,6 +35,7 @@ const programFlags = {
   only: { type: "string", argument: "IDS", help: "Start these services, for example http,mqtt" },
   "start-all": { type: "boolean", help: "Start every service; one that fails does not end the others" },
   "data-dir": { type: "string", argument: "DIR", help: "Where settings and data are kept" },
+  profile: { type: "string", argument: "NAME", help: "Use this profile of the settings, for this run" },
   "dashboard-port": {
     type: "string",
     argument: "N",
@@ -97,6 +100,7 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
   if (only !== undefined && values["start-all"]) throw usage("--only and --start-all exclude each other");
 
   // As of a variable that is not set: the folder would be the one that Backlot was started in.
+  if (text("profile") === "") throw usage("--profile names no profile");
   for (const name of ["data-dir", "record"]) if (text(name) === "") throw usage(`--${name} names no folder`);
 
   const flags: Partial<Record<ServiceId, Record<string, string>>> = {};
@@ -118,6 +122,7 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
     dataDir: text("data-dir"),
     dashboardPort: parseCount("dashboard-port", 0, 65_535),
     dashboardConnections: parseCount("dashboard-connections", 1, 100_000),
+    profile: text("profile"),
     record: text("record"),
     json: values.json === true,
     help: values.help === true,

@@ -44,6 +44,7 @@ export function createRun({
     version,
     environment,
     flags: commandLine.flags,
+    profile: commandLine.profile,
     alone: commandLine.only && commandLine.start.length === 1 ? commandLine.start[0] : undefined,
     ...(timing && { timing }),
     ...(chooseFile && { chooseFile }),

@@ -37,9 +37,10 @@ const fresh = (): Settings =>
 
 /**
  * Reads `settings.json`, else its backup. A file that cannot be read as settings is moved aside, never overwritten;
- * `warn` says so. A missing file is a fresh start.
+ * `warn` says so. A missing file is a fresh start. A `profile` is active for this run, until another one is activated; which one is active is not
+ * saved for it. Throws USAGE if there is none of that name.
  */
-export async function openSettings(dataDir: string, warn: (text: string) => void): Promise<SettingsFile> {
+export async function openSettings(dataDir: string, warn: (text: string) => void, profile?: string): Promise<SettingsFile> {
   const file = path.join(dataDir, "settings.json");
   const backup = path.join(dataDir, "settings.backup.json");
   let current = await openCurrent(file, backup, warn);
@@ -47,14 +48,26 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
     const [first] = Object.keys(current.profiles);
     current = first === undefined ? { ...fresh(), app: current.app } : { ...current, activeProfile: first };
   }
+  let chosen = profile;
+  let savedActive = current.activeProfile;
+  if (chosen !== undefined) {
+    if (!Object.hasOwn(current.profiles, chosen)) throw unknownProfile(chosen, current);
+    current = { ...current, activeProfile: chosen };
+  }
   let saving: Promise<unknown> = Promise.resolve();
   let known = await fileVersion(file);
   /** Another Backlot may use the same folder: a change is applied to what that has saved meanwhile. */
   async function readAgain() {
     if ((await fileVersion(file)) === known) return;
     const others = await read(file, warn);
-    if (others && Object.hasOwn(others.profiles, others.activeProfile)) current = others;
+    if (!others || !Object.hasOwn(others.profiles, others.activeProfile)) return;
+    savedActive = others.activeProfile;
+    if (chosen !== undefined && !Object.hasOwn(others.profiles, chosen)) chosen = undefined;
+    current = { ...others, activeProfile: chosen ?? savedActive };
   }
+  /** The profile of this run alone is not active in the file. */
+  const toSave = (next: Settings): Settings =>
+    next.activeProfile === chosen && Object.hasOwn(next.profiles, savedActive) ? { ...next, activeProfile: savedActive } : next;
   return {
     get current() {
       return current;
@@ -63,8 +76,9 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
       const saved = saving.then(async () => {
         await readAgain();
         const next = change(current);
+        const saved = toSave(next);
         try {
-          await writeFileAtomically(file, `${JSON.stringify(next, undefined, 2)}\n`, backup);
+          await writeFileAtomically(file, `${JSON.stringify(saved, undefined, 2)}\n`, backup);
         } catch (cause) {
           throw new ServiceError(
             "SETTINGS_UNWRITABLE",
@@ -74,6 +88,8 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
           );
         }
         current = next;
+        savedActive = saved.activeProfile;
+        if (next.activeProfile !== chosen) chosen = undefined;
         known = await fileVersion(file);
         return next;
       });
@@ -105,6 +121,9 @@ async function fileVersion(file: string): Promise<string | undefined> {
   const found = await stat(file, { bigint: true }).catch(() => undefined);
   return found && `${found.ino}-${found.mtimeNs}`;
 }
+
+const unknownProfile = (name: string, { profiles }: Settings) =>
+  new ServiceError("USAGE", `There is no profile "${name}"`, `The profiles are ${Object.keys(profiles).join(", ")}.`);
 
 const unreadable = (file: string, cause: unknown) =>
   new ServiceError(

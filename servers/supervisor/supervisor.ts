@@ -49,6 +49,8 @@ export interface SupervisorOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** From the command line: field values as text, by service. */
   readonly flags: Readonly<Partial<Record<ServiceId, Readonly<Record<string, string>>>>>;
+  /** Of the settings, for this run; absent for the active one. */
+  readonly profile?: string | undefined;
   /** Set if only this service is started: it may then use variables that otherwise belong to another service. */
   readonly alone?: ServiceId | undefined;
   readonly timing?: Partial<ServiceTiming>;
@@ -107,7 +109,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   });
   const level = logLevels.find((known) => known === options.environment.LOG_LEVEL) ?? "info";
   const log = createLog({ level: () => level, write: (entry) => logOrder.add("backlot", writeLogs([entry])) });
-  const settings = await openSettings(options.dataDir, log.warning);
+  const settings = await openSettings(options.dataDir, log.warning, options.profile);
   const unknown = unknownFields(settings.current, options.services);
   if (unknown.length > 0)
     log.warning(

@@ -156,6 +156,24 @@ describe("a headless run of the HTTP service", () => {
     expect(states(second.lines.items)).toEqual(["http starting", "http running", "ready"]);
     expect(JSON.parse(readFileSync(path.join(dataDir, "settings.json"), "utf8"))).toEqual(settings);
   });
+
+  it("[BL-475] --profile starts with the settings of that profile; one that does not exist ends the run with exit code 2", async () => {
+    const dataDir = temporaryDir();
+    const profiles = { Mine: {}, CI: { services: { http: { port: 0, logLevel: "error" } } } };
+    writeFileSync(path.join(dataDir, "settings.json"), JSON.stringify({ version: 1, activeProfile: "Mine", profiles }));
+    const args = ["--headless", "--json", "--dashboard-port", "0", "--only", "http"];
+    const run = startBacklot([...args, "--profile", "CI"], { dataDir });
+    await run.ready();
+    expect(portOf(await run.state("http", "running"))).not.toBe(8_080);
+    run.kill("SIGTERM");
+    await run.ended;
+    expect(run.stderr()).toMatch(/^Dashboard: \S+\n$/);
+    const wrong = startBacklot([...args, "--profile", "none"], { dataDir });
+    expect((await wrong.ended).code).toBe(2);
+    expect(wrong.lines.items).toEqual([
+      { type: "failed", failure: { code: "USAGE", message: 'There is no profile "none"', hint: "The profiles are Mine, CI." } },
+    ]);
+  });
 });
 
 describe("the command line", () => {

@@ -117,6 +117,11 @@ describe("command line", () => {
     expect(rows.filter((row) => row.includes("`--http-"))).toHaveLength(8);
   });
 
+  it("[BL-475] --profile takes a name", () => {
+    expect(parse("--profile", "CI").profile).toBe("CI");
+    expect(failure("--profile=")).toMatchObject({ code: "USAGE", message: "--profile names no profile" });
+  });
+
   it("[BL-76] keeps its data in the system's folder for application data, unless another is given", () => {
     expect(parse("--data-dir", "here").dataDir).toBe("here");
     expect(failure("--data-dir", "")).toMatchObject({ code: "USAGE", message: "--data-dir names no folder" });

@@ -148,6 +148,36 @@ describe("settings file", () => {
     expect((await open(dir)).settings.current.activeProfile).toBe("one");
   });
 
+  it("[BL-475] a profile for this run is used and changed, and another one stays active in the file", async () => {
+    const dir = temporaryDir();
+    const file = path.join(dir, "settings.json");
+    const saved = () => JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ version: 1, activeProfile: "one", profiles: { one: {}, CI: {}, three: {} } }));
+    const settings = await openSettings(dir, () => {}, "CI");
+    expect(settings.current.activeProfile).toBe("CI");
+    await settings.update((current) => ({ ...current, app: { ...current.app, keptRows: 2_000 } }));
+    expect([saved().activeProfile, saved().app.keptRows, settings.current.activeProfile]).toEqual(["one", 2_000, "CI"]);
+    // Another Backlot with the same folder.
+    writeFileSync(file, JSON.stringify({ ...saved(), activeProfile: "three" }));
+    await settings.update((current) => ({ ...current, app: { ...current.app, keptRows: 3_000 } }));
+    expect([saved().activeProfile, saved().app.keptRows, settings.current.activeProfile]).toEqual(["three", 3_000, "CI"]);
+    // The one of the file is removed: there has to be one.
+    await settings.update(({ profiles: { three: _, ...profiles }, ...current }) => ({ ...current, profiles }));
+    expect([saved().activeProfile, settings.current.activeProfile]).toEqual(["CI", "CI"]);
+    await settings.update((current) => ({ ...current, activeProfile: "one" }));
+    expect([saved().activeProfile, settings.current.activeProfile]).toEqual(["one", "one"]);
+  });
+
+  it("[BL-475] a profile that does not exist is refused with the names of those that do", async () => {
+    const dir = temporaryDir();
+    await expect(openSettings(dir, () => {}, "CI")).rejects.toMatchObject({
+      code: "USAGE",
+      message: 'There is no profile "CI"',
+      hint: "The profiles are Default.",
+    });
+    await expect(openSettings(dir, () => {}, "constructor")).rejects.toMatchObject({ code: "USAGE" });
+  });
+
   it("[BL-33] simultaneous saves run one after the other, and none is lost", async () => {
     const dir = temporaryDir();
     const { settings } = await open(dir);
