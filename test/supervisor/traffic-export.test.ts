@@ -170,3 +170,23 @@ describe("an export of traffic", () => {
     ]);
   });
 });
+
+it("[BL-476] shows the password of a path as test data, unless the exchange has it as a credential; nested secrets and those of Referer and Origin are hidden", async () => {
+  const target = "/basic-auth/me/pw-of-path";
+  const body = JSON.stringify({ a: { password: "nested-1", list: [{ apiToken: "nested-2" }] } });
+  const textOf = async (fields: [string, string][]) => {
+    const before = exchange(1);
+    const headers: [string, string][] = [["Host", "localhost:8080"], ["Content-Type", "application/json"], ...fields];
+    const request = { ...before.request, target, headers, body: { bytes: body.length, base64: base64(body) } };
+    const store = storeOf([row(1, { target })], new Map([[1, { ...before, request }]]));
+    return (await allOf(createTrafficExport({ ...options, stores: [store], format: "har" }))).text;
+  };
+  const without = await textOf([
+    ["Referer", "http://u:of-referer@x/?token=of-referer-2"],
+    ["Origin", "http://u:of-origin@x"],
+  ]);
+  expect(without).toContain(target);
+  expect(without).not.toMatch(/nested-[12]|of-referer|of-origin/);
+  const sent = await textOf([["Authorization", `Basic ${base64("me:pw-of-path")}`]]);
+  expect(sent).not.toContain("pw-of-path");
+});
