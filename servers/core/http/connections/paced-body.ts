@@ -29,7 +29,8 @@ export function paceBody(
   const readOn = (): void => {
     waits = false;
     bytes = 0;
-    if (mayRead() && !socket.destroyed && !socket._paused && !socket.isPaused()) startReading(socket);
+    // Also where the request is paused: what comes is a piece that waits, and a "resume" does not always start what was stopped here.
+    if (mayRead() && !socket.destroyed && !socket._paused) startReading(socket);
   };
   const { push } = request;
   request.push = (piece: Buffer | null, encoding?: BufferEncoding) => {
