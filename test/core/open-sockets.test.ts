@@ -69,11 +69,9 @@ it("[BL-437] a connection that is idle is calm, and one is ended by who knows it
   const work = takeSocket(socket, turns);
   await work.run(
     (function* () {
-      const until = performance.now() + 3;
-      while (performance.now() < until) yield;
+      while (opened.used <= 1) yield;
     })(),
   );
-  expect(opened.used).toBeGreaterThan(1);
   expect(opened.isCalm).toBe(false);
   const reasons: string[] = [];
   endsBy(socket, (why) => {
