@@ -339,7 +339,7 @@ it("[MQTT-291] [MQTT-500] a stopped broker without kept messages shows no note a
   expect([await kept.count(), await clear.isDisabled(), await pause.isDisabled()]).toEqual([0, true, true]);
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await publishMessage(page, "a/one");
-  await page.getByText("showing 1 of this topic, 1 kept of all").waitFor();
+  await page.getByText(/^(?:showing 1 of .*)?1 kept(?: of all)?$/).waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await kept.waitFor();
