@@ -100,6 +100,8 @@ export interface MqttSampleParams {
 /** Recorded messages, newest first. */
 export interface MqttHistoryPage {
   readonly messages: readonly MqttMessageSummary[];
+  /** There may be more, older than the last one: long topics and identifiers end a page before its limit. */
+  readonly hasOlder: boolean;
   /** Messages that do not match in what is kept of their payloads. */
   readonly searchedInPart?: number;
 }

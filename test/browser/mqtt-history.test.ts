@@ -69,7 +69,7 @@ it("[MQTT-309] says of how many messages only a part could be searched, and with
   const history = page.getByRole("region", { name: "History" });
   const row = history.getByRole("row", { name: /Hello, MQTT!/ });
   await row.waitFor();
-  answers.treat("mqtt topic.history", { kind: "replaced", value: { messages: [], searchedInPart: 1 } });
+  answers.treat("mqtt topic.history", { kind: "replaced", value: { messages: [], hasOlder: false, searchedInPart: 1 } });
   await history.getByRole("button", { name: "Filter payloads" }).click();
   await history.getByPlaceholder("Filter payloads").fill("Hello");
   await history.getByText(/^1 was searched in part only/).waitFor();

@@ -22,12 +22,10 @@ const message = (id: number, acknowledged = 0): MqttMessageSummary => ({
 /** A broker that keeps these messages, oldest first. */
 async function setUp(kept: MqttMessageSummary[]) {
   const history = createMessageHistory({
-    read: async ({ before = Number.POSITIVE_INFINITY, limit }) => ({
-      messages: kept
-        .filter(({ id }) => id < before)
-        .toReversed()
-        .slice(0, limit),
-    }),
+    read: async ({ before = Number.POSITIVE_INFINITY, limit }) => {
+      const older = kept.filter(({ id }) => id < before).toReversed();
+      return { messages: older.slice(0, limit), hasOlder: older.length > limit };
+    },
     pageRows: 3,
     followRows: 6,
     mostRows: 7,
@@ -100,13 +98,34 @@ describe("the history of a topic", () => {
     expect(ids()).toEqual([5, 4, 3, 2]);
   });
 
+  it("[MQTT-484] goes on behind a page that is shorter than it asked for", async () => {
+    const kept = upTo(5);
+    const history = createMessageHistory({
+      read: async ({ before = Number.POSITIVE_INFINITY }) => {
+        const older = kept.filter(({ id }) => id < before).toReversed();
+        return { messages: older.slice(0, 1), hasOlder: older.length > 1 };
+      },
+      pageRows: 3,
+      nextFrame: (run) => run(),
+    });
+    await history.setFilter({ filter: "t", text: "", withoutSample: false });
+    const state = () => [history.toArray().map(({ id }) => id), history.view().hasOlder];
+    expect(state()).toEqual([[5], true]);
+    await history.loadOlder();
+    kept.push(message(6));
+    await history.refresh();
+    expect(state()).toEqual([[6], true]);
+    for (let step = 0; step < 5; step++) await history.loadOlder();
+    expect(state()).toEqual([[6, 5, 4, 3, 2, 1], false]);
+  });
+
   it("[MQTT-309] counts the messages of which a part was searched, over the pages that were read", async () => {
     const kept = upTo(9);
     // Of each page two between those that match.
     const history = createMessageHistory({
       read: async ({ text, before = Number.POSITIVE_INFINITY, limit }) => {
         const older = kept.filter(({ id }) => id < before).toReversed();
-        return { messages: older.slice(0, limit), ...(text !== "" && { searchedInPart: 2 }) };
+        return { messages: older.slice(0, limit), hasOlder: older.length > limit, ...(text !== "" && { searchedInPart: 2 }) };
       },
       pageRows: 3,
       nextFrame: (run) => run(),

@@ -9,7 +9,7 @@ import type { MessageQuery } from "./kept-messages.ts";
 import { LookSteps } from "./look-steps.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 
-/** Largest response: a larger one would delay others. */
+/** Of a response: a longer one would delay others. */
 const partLength = 512 << 10;
 
 interface ExportQuery extends MessageQuery {
@@ -46,14 +46,14 @@ function* exportHistory(recorder: MessageRecorder, { after, ...query }: ExportQu
 type HistoryQuery = ParsedParamsOf<MqttActions["topic.history"]>;
 
 function* historyPage(recorder: MessageRecorder, { before, limit, ...query }: HistoryQuery): Generator<undefined, MqttHistoryPage> {
-  const { records, searchedInPart } = yield* recorder.history.history(query, { before, limit });
+  const { records, hasOlder, searchedInPart } = yield* recorder.history.history(query, { before, limit, length: partLength });
   const messages: MqttMessageSummary[] = [];
   const steps = new LookSteps();
   for (const record of records) {
     messages.push(record.summary());
     if (steps.isOver(record.topic.length + record.publisherId.length)) yield;
   }
-  return { messages, ...(searchedInPart > 0 && { searchedInPart }) };
+  return { messages, hasOlder, ...(searchedInPart > 0 && { searchedInPart }) };
 }
 
 type HistoryActions = Pick<

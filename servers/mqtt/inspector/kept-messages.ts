@@ -25,6 +25,8 @@ export interface HistoryOptions {
   /** Only with a smaller id. */
   readonly before: number | undefined;
   readonly limit: number;
+  /** Of their topics and the identifiers of their publishers; one message is always found. */
+  readonly length: number;
 }
 
 interface IdRange {
@@ -35,6 +37,8 @@ interface IdRange {
 export interface FoundMessages {
   /** Newest first. */
   readonly records: MessageRecord[];
+  /** The search ended at a limit. */
+  readonly hasOlder: boolean;
   /** Those before the last one found that do not have the text in what is kept of their payloads. */
   readonly searchedInPart: number;
 }
@@ -157,15 +161,23 @@ export class KeptMessages {
   }
 
   /** Newest first. In steps. */
-  *history(query: MessageQuery, { before = Number.POSITIVE_INFINITY, limit }: HistoryOptions): Generator<undefined, FoundMessages> {
+  *history(query: MessageQuery, { before = Number.POSITIVE_INFINITY, ...most }: HistoryOptions): Generator<undefined, FoundMessages> {
     const records: MessageRecord[] = [];
+    let length = 0;
+    let hasOlder = false;
     let searchedInPart = 0;
     const onCut = () => searchedInPart++;
     for (const record of matching(this.newestFirst(query.filter), query, { from: 0, to: before - 1 }, onCut)) {
-      if (!record) yield;
-      else if (records.push(record) === limit) break;
+      if (!record) {
+        yield;
+        continue;
+      }
+      records.push(record);
+      length += record.topic.length + record.publisherId.length;
+      hasOlder = records.length >= most.limit || length >= most.length;
+      if (hasOlder) break;
     }
-    return { records, searchedInPart };
+    return { records, hasOlder, searchedInPart };
   }
 
   /** All that may match. */

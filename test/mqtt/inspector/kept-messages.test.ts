@@ -35,7 +35,7 @@ function publishTo(kept: KeptMessages, id: number, topic: string, payload: Buffe
 }
 
 const historyOf = (kept: KeptMessages, filter: string) =>
-  resultOf(kept.history({ filter, text: "" }, { before: undefined, limit: 10 })).records.map(({ id }) => id);
+  resultOf(kept.history({ filter, text: "" }, { before: undefined, limit: 10, length: 1_000 })).records.map(({ id }) => id);
 
 it("[MQTT-124] a message that has left the history uses little more memory than its row", () => {
   const kept = new KeptMessages(limits);
@@ -193,7 +193,7 @@ describe("[MQTT-482] the messages of a history", () => {
 
   it.each(["one/topic", "one/+", "other"])("are searched in steps: %s", (filter) => {
     const kept = fill(() => "one/topic");
-    const search = kept.history({ filter, text: "payload 1" }, { before: 10, limit: 5 });
+    const search = kept.history({ filter, text: "payload 1" }, { before: 10, limit: 5, length: 1_000 });
     let steps = 0;
     let step = search.next();
     for (; !step.done; step = search.next()) steps++;
@@ -203,7 +203,7 @@ describe("[MQTT-482] the messages of a history", () => {
 
   it.each(["one/topic", "#"])("are not found when they have left it between two steps, nor those that have come: %s", (filter) => {
     const kept = fill(() => "one/topic");
-    const search = kept.history({ filter, text: "payload" }, { before: undefined, limit: count });
+    const search = kept.history({ filter, text: "payload" }, { before: undefined, limit: count, length: 1 << 20 });
     search.next();
     for (let id = count + 1; id <= count + 1_000; id++) publishTo(kept, id, "one/topic", Buffer.from("payload"));
     const ids = resultOf(search).records.map(({ id }) => id);
@@ -218,15 +218,14 @@ describe("[MQTT-482] the messages of a history", () => {
     expect(found.flatMap((record) => record?.id ?? [])).toEqual(expected);
   });
 
-  it("are answered to the page over several turns of the event loop", async () => {
+  /** What the page asks of a recorder that has got these. */
+  function answersOf(messages: readonly Message[]) {
     const recorder = new MessageRecorder(
       { touch() {}, nextId: () => ++lastId } as unknown as TrafficSink,
       recorderLimits(mqttConfig.parse({})),
     );
     onTestFinished(() => recorder.close());
-    const payload = Buffer.alloc(20_000, "x");
-    for (let index = 0; index < 100; index++)
-      recorder.published(new Message({ topic: "long", payload, qos: 0, retain: false }), undefined, undefined);
+    for (const message of messages) recorder.published(message, undefined, undefined);
     let steps = 0;
     const inTurns = <Result>(work: Iterator<unknown, Result>) => {
       steps = 0;
@@ -236,11 +235,38 @@ describe("[MQTT-482] the messages of a history", () => {
         steps++;
       }
     };
-    const handlers = historyHandlers(recorder, () => false, inTurns);
+    return { handlers: historyHandlers(recorder, () => false, inTurns), steps: () => steps };
+  }
+
+  it("are answered to the page over several turns of the event loop", async () => {
+    const payload = Buffer.alloc(20_000, "x");
+    const { handlers, steps } = answersOf(
+      Array.from({ length: 100 }, () => new Message({ topic: "long", payload, qos: 0, retain: false })),
+    );
     const page = await handlers["topic.history"]({ filter: "#", text: "y", withoutSample: false, limit: 100 });
-    expect([page.messages, steps > 20]).toEqual([[], true]);
+    expect([page.messages, page.hasOlder, steps() > 20]).toEqual([[], false, true]);
     const part = await handlers["history.export"]({ filter: "#", text: "", withoutSample: false });
-    expect([part.total, part.items, steps > 5]).toEqual([100, 20, true]);
+    expect([part.total, part.items, steps() > 5]).toEqual([100, 20, true]);
+  });
+
+  it.each([
+    ["topics", { topic: "t".repeat(60_000), publisherId: "client" }],
+    ["identifiers", { topic: "topic", publisherId: "c".repeat(60_000) }],
+  ])("[MQTT-484] are answered in pages that are shorter than asked for where their %s are long", async (_what, names) => {
+    const { handlers } = answersOf(
+      Array.from({ length: 100 }, () => new Message({ ...names, payload: Buffer.alloc(10), qos: 0, retain: false })),
+    );
+    const ids: number[] = [];
+    let pages = 0;
+    for (let hasOlder = true; hasOlder; pages++) {
+      const before = ids.at(-1);
+      const query = { filter: names.topic, text: "", withoutSample: false, limit: 1_000, ...(before !== undefined && { before }) };
+      const page = await handlers["topic.history"](query);
+      expect(JSON.stringify(page).length).toBeLessThan(700 << 10);
+      ids.push(...page.messages.map(({ id }) => id));
+      ({ hasOlder } = page);
+    }
+    expect([ids.length, new Set(ids).size, pages]).toEqual([100, 100, 12]);
   });
 });
 let lastId = 0;

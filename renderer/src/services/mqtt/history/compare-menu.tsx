@@ -30,9 +30,9 @@ export function CompareMenu({ message, other, view, onCompare }: CompareMenuProp
     attempt(
       client
         .action(mqttActions, "mqtt", "topic.history", { filter: message.topic, before: known.at(-1)?.id ?? message.id, limit: pageRows })
-        .then(({ messages }) => {
+        .then(({ messages, hasOlder }) => {
           setOlder([...known, ...messages]);
-          setHasMore(messages.length === pageRows);
+          setHasMore(hasOlder);
         }),
     );
   return (

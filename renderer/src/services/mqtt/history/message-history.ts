@@ -39,12 +39,12 @@ export function createMessageHistory({ read, ...options }: MessageHistoryOptions
     asks: ({ filter }) => filter !== "",
     isSame: isSameMessage,
     async read(query, { before, limit }) {
-      const { messages, searchedInPart = 0 } = await read({ ...query, ...(before && { before: before.id }), limit });
-      const isAll = before === undefined && messages.length < limit;
+      const { messages, hasOlder, searchedInPart = 0 } = await read({ ...query, ...(before && { before: before.id }), limit });
+      const isAll = before === undefined && !hasOlder;
       if (isAll || query !== searched) inPart = searchedInPart;
       else inPart = before ? inPart + searchedInPart : Math.max(inPart, searchedInPart);
       searched = query;
-      return { rows: messages, hasOlder: messages.length === limit, searchedInPart: inPart };
+      return { rows: messages, hasOlder, searchedInPart: inPart };
     },
   });
 }
