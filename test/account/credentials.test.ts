@@ -12,7 +12,7 @@ import { leastCpuMs, processCpuMs } from "../support/cpu-time.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { ask, basic, bearer, email, login, password, send, startAccount, userId } from "./harness.ts";
 
-const clientAt = (address: string, connection: object = {}): LoginClient => ({ address, connection });
+const clientAt = (address: string, connection: object = {}): LoginClient => ({ address, connection, hasLeft: () => false });
 const someLogin = { client: clientAt("192.0.2.1"), account: "a@example.com" };
 
 it("[AC-11] the secret is made once per installation, for its owner only; tokens stay valid after a restart", async () => {

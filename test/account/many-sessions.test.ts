@@ -100,7 +100,7 @@ it.each(["a password", "a second factor"])(
       now: () => 0,
       onChange() {},
     });
-    const client = { address: "127.0.0.1", connection: {}, software: "" };
+    const client = { address: "127.0.0.1", connection: {}, hasLeft: () => false, software: "" };
     await expect(logins.login(user.email, password, client)).rejects.toMatchObject({ problem: "wronglogin" });
     expect([ended, count("sessions")]).toEqual([["failed"], 0]);
   },

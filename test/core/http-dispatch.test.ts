@@ -6,7 +6,8 @@ import { createHttpDispatch } from "../../servers/core/http/http-dispatch.ts";
 import type { HttpRequest, HttpResponse } from "../../servers/core/http/http-route.ts";
 import { createCors } from "../../servers/core/http/messages/cors.ts";
 import { HttpRefusal } from "../../servers/core/http/messages/http-refusal.ts";
-import { BodyTooLarge, ClientLeft } from "../../servers/core/http/messages/request-body.ts";
+import { BodyTooLarge } from "../../servers/core/http/messages/request-body.ts";
+import { ClientLeft } from "../../servers/core/service/client-left.ts";
 import type { Log } from "../../servers/core/service/log.ts";
 import { raw } from "../http/harness.ts";
 

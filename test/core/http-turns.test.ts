@@ -6,8 +6,8 @@ import { type WaitingResponse, waitWithClient } from "../../servers/core/http/co
 import { writeForClient } from "../../servers/core/http/connections/client-work.ts";
 import { createHttpConnections } from "../../servers/core/http/connections/http-connections.ts";
 import type { HttpRequest, HttpResponse } from "../../servers/core/http/http-route.ts";
-import { ClientLeft } from "../../servers/core/http/messages/request-body.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
+import { ClientLeft } from "../../servers/core/service/client-left.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { rawConnection } from "../http/harness.ts";
 import { until } from "../support/until.ts";

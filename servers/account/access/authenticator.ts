@@ -32,7 +32,7 @@ export interface AuthenticatorOptions {
 
 export function createAuthenticator({ tokens, users, check, cache, onUse }: AuthenticatorOptions): Authenticator {
   /** Clients open several connections at once with the same credentials: one hash serves them all. */
-  const underWay = new Map<string, Promise<User>>();
+  const underWay = new Map<string, SharedCheck>();
 
   function bearer(authorization: string | undefined, kind: "access" | "mfa" = "access"): Caller & { readonly token: StoredToken } {
     const text = credentialsOf(authorization, "bearer");
@@ -66,9 +66,13 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
     if (pair === undefined) throw new AccessRefused("wronglogin", { why: "not the Base64 of a name, a colon and a password" });
     // The key contains the address: one address must not wait for the check of another, nor share its failures.
     const key = `${client.address} ${digest}`;
-    const started = underWay.get(key) ?? checkBasic(digest, pair.username, pair.password, client).finally(() => underWay.delete(key));
-    underWay.set(key, started);
-    return started.then((user) => ({ user, scheme: "basic" }));
+    const shared = underWay.get(key) ?? new SharedCheck();
+    shared.clients.push(client);
+    if (!shared.user) {
+      underWay.set(key, shared);
+      shared.user = checkBasic(digest, pair.username, pair.password, shared.clientOf(client)).finally(() => underWay.delete(key));
+    }
+    return shared.user.then((user) => ({ user, scheme: "basic" }));
   }
 
   return {
@@ -78,6 +82,25 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
       return encoded === undefined ? bearer(authorization) : basic(encoded, client());
     },
   };
+}
+
+/** A check for whoever waits for it. */
+class SharedCheck {
+  readonly clients: LoginClient[] = [];
+  user: Promise<User> | undefined;
+
+  /** That of the first one, which has left when all have. */
+  clientOf({ address, connection }: LoginClient): LoginClient {
+    const { clients } = this;
+    return {
+      address,
+      connection,
+      hasLeft() {
+        while (clients[0]?.hasLeft()) clients.shift();
+        return clients.length === 0;
+      },
+    };
+  }
 }
 
 /** RFC 9110 §11.4: the scheme in any letter case, then one space or more. */

@@ -8,7 +8,7 @@ import { AccessRefused, shownAccount } from "./access-refused.ts";
 export interface CredentialCheck {
   /** The user whose password it is. The caller settles the attempt, since a second factor may follow. Throws AccessRefused. */
   password(username: string, password: string, client: LoginClient): Promise<{ readonly user: User; readonly attempt: Attempt }>;
-  /** Begins an attempt at an account when the limits allow it. Throws AccessRefused, and TooBusy when too many wait. */
+  /** Begins an attempt at an account when the limits allow it. Throws AccessRefused, TooBusy when too many wait, and ClientLeft. */
   begin(client: LoginClient, account: string): Promise<Attempt>;
 }
 

@@ -63,6 +63,7 @@ export function accountRoutes(routes: readonly ApiRoute[], parts: CallParts): re
       return {
         address: parts.clientAddress(socket.remoteAddress, headers["x-forwarded-for"] as string | undefined),
         connection: socket,
+        hasLeft: () => socket.destroyed,
         software: softwareOf(headers["user-agent"]),
       };
     }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
-import { type LoginClient, LoginQueue, TooBusy } from "./login-queue.ts";
+import { type LoginClient, LoginQueue } from "./login-queue.ts";
 
 export interface FailureDecision {
   readonly remaining: number;
@@ -21,7 +21,7 @@ export type AttemptResult = Attempt | (FailureDecision & { readonly refused: tru
 export interface FailureLimits {
   /**
    * Begins an attempt, or refuses it where the allowed number of failures is reached. Where the attempts in progress could
-   * still reach it, it waits for their results, in the turns of `LoginQueue`. Rejects with TooBusy when too many wait. If failures from other addresses have
+   * still reach it, it waits for their results, in the turns of `LoginQueue`. Rejects with TooBusy when too many wait, and with ClientLeft. If failures from other addresses have
    * reached an account's limit, an address that logged in to it before is only slowed down: strangers must not lock its owner out.
    */
   begin(client: LoginClient, account: string | undefined): Promise<AttemptResult>;
@@ -55,7 +55,7 @@ interface WaitingAttempt {
   readonly addressKey: string;
   readonly accountKey: string | undefined;
   readonly resolve: (begun: AttemptResult) => void;
-  readonly reject: (error: TooBusy) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /** An account with its own limit reached, and an address from which it was logged in to before. */
@@ -87,7 +87,7 @@ export function createFailureLimits(options: {
   /** Where an account was logged in to: "address account". */
   const known = new Set<string>();
   const accounts = new Map<string, Failures>();
-  const waiting = new LoginQueue<WaitingAttempt>(({ reject }) => reject(new TooBusy()));
+  const waiting = new LoginQueue<WaitingAttempt>(({ reject }, why) => reject(why));
 
   function slide(part: Failures): Failures {
     const end = now() - windowMs;

@@ -1,4 +1,5 @@
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
+import { ClientLeft } from "../service/client-left.ts";
 import { StacklessError } from "../service/stackless-error.ts";
 import { JobSlots } from "../turns/job-slots.ts";
 
@@ -6,6 +7,8 @@ import { JobSlots } from "../turns/job-slots.ts";
 export interface LoginClient {
   readonly address: string;
   readonly connection: object;
+  /** Nobody waits for the answer any more: a login that still waits is not checked. */
+  hasLeft(): boolean;
 }
 
 /** Thrown when more logins wait than this machine can check in reasonable time. */
@@ -13,12 +16,19 @@ export class TooBusy extends StacklessError {
   override readonly name = "TooBusy";
 }
 
-interface Waiting<Item> {
+interface Keys {
   readonly address: string;
   readonly account: string;
   readonly connection: object;
+}
+
+interface Waiting<Item> extends Keys {
+  readonly client: LoginClient;
   readonly item: Item;
 }
+
+/** Why a login that waits has no turn. */
+type Lost = TooBusy | ClientLeft;
 
 const mostWaiting = 1_000;
 /** Addresses and accounts of which it is known when they had a turn; then all are forgotten. */
@@ -27,10 +37,10 @@ const never = -1;
 
 /**
  * Logins that wait. Next is one of the address that had a turn longest ago, of its account that had one longest ago, and of the connections that
- * use it that one. Beyond the bound the one that has most waiting loses one, by the same three.
+ * use it that one. Beyond the bound the one that has most waiting loses one, by the same three. Those whose client has left are lost before that.
  */
 export class LoginQueue<Item> {
-  readonly #lose: (item: Item) => void;
+  readonly #lose: (item: Item, why: Lost) => void;
   readonly #most: number;
   /** In the order in which they came. */
   readonly #waiting: Waiting<Item>[] = [];
@@ -38,18 +48,20 @@ export class LoginQueue<Item> {
   readonly #turnOfConnection = new WeakMap<object, number>();
   #turns = 0;
 
-  constructor(lose: (item: Item) => void, most = mostWaiting) {
+  constructor(lose: (item: Item, why: Lost) => void, most = mostWaiting) {
     this.#lose = lose;
     this.#most = most;
   }
 
   add(client: LoginClient, account: string | undefined, item: Item): void {
-    this.#waiting.push({ ...keysOf(client, account), item });
-    if (this.#waiting.length > this.#most) this.#lose(this.#remove(this.#largest()));
+    this.#waiting.push({ ...keysOf(client, account), client, item });
+    if (this.#waiting.length > this.#most) this.#loseLeft();
+    if (this.#waiting.length > this.#most) this.#lose(this.#remove(this.#largest()), new TooBusy());
   }
 
   /** The next of those that are ready. */
   take(isReady: (item: Item) => boolean = () => true): Item | undefined {
+    this.#loseLeft();
     const waiting = this.#waiting;
     let next = never;
     for (let index = 0; index < waiting.length; index++) {
@@ -64,10 +76,7 @@ export class LoginQueue<Item> {
 
   /** Of all that are so, whose turn it is not. */
   takeAll(isSo: (item: Item) => boolean): readonly Item[] {
-    const all = this.#waiting.splice(0);
-    const { taken = [], left = [] } = Object.groupBy(all, ({ item }) => (isSo(item) ? "taken" : "left"));
-    for (const one of left) this.#waiting.push(one);
-    return taken.map(({ item }) => item);
+    return this.#removeAll(({ item }) => isSo(item));
   }
 
   /** Has a turn without waiting. */
@@ -75,7 +84,11 @@ export class LoginQueue<Item> {
     this.#hasTurn(keysOf(client, account));
   }
 
-  #hasTurn({ address, account, connection }: Omit<Waiting<Item>, "item">): void {
+  #loseLeft(): void {
+    for (const item of this.#removeAll(({ client }) => client.hasLeft())) this.#lose(item, new ClientLeft());
+  }
+
+  #hasTurn({ address, account, connection }: Keys): void {
     const turn = ++this.#turns;
     if (this.#turnOf.size > mostKnown) this.#turnOf.clear();
     this.#turnOf.set(address, turn).set(account, turn);
@@ -106,13 +119,20 @@ export class LoginQueue<Item> {
     return this.#waiting.lastIndexOf(loser);
   }
 
+  #removeAll(isSo: (one: Waiting<Item>) => boolean): readonly Item[] {
+    if (!this.#waiting.some(isSo)) return [];
+    const { gone = [], kept = [] } = Object.groupBy(this.#waiting.splice(0), (one) => (isSo(one) ? "gone" : "kept"));
+    for (const one of kept) this.#waiting.push(one);
+    return gone.map(({ item }) => item);
+  }
+
   #remove(index: number): Item {
     const [{ item }] = this.#waiting.splice(index, 1) as [Waiting<Item>];
     return item;
   }
 }
 
-function keysOf({ address, connection }: LoginClient, account = ""): Omit<Waiting<never>, "item"> {
+function keysOf({ address, connection }: LoginClient, account = ""): Keys {
   const key = rateLimitKey(address);
   return { address: key, account: `${key} ${account}`, connection };
 }
@@ -123,17 +143,18 @@ function mostOf<One>(all: readonly One[], keyOf: (one: One) => string): readonly
 
 /** Hashes of passwords take tens of milliseconds of a thread: two are computed at once, and those who wait have them in turns. */
 export class HashTurns {
-  readonly #queue = new LoginQueue<{ readonly begin: () => void; readonly lose: () => void }>(({ lose }) => lose());
+  readonly #queue = new LoginQueue<{ readonly begin: () => void; readonly lose: (why: Lost) => void }>(({ lose }, why) => lose(why));
   readonly #slots = new JobSlots(() => this.#queue.take()?.begin());
 
-  /** Rejects with `TooBusy` where too many wait. */
+  /** Rejects with `TooBusy` where too many wait, and with `ClientLeft`. */
   run<Result>(client: LoginClient, account: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    if (client.hasLeft()) return Promise.reject(new ClientLeft());
     if (!this.#slots.isFull) {
       this.#queue.pass(client, account);
       return this.#slots.run(work);
     }
     return new Promise((resolve, reject) => {
-      this.#queue.add(client, account, { begin: () => resolve(this.#slots.run(work)), lose: () => reject(new TooBusy()) });
+      this.#queue.add(client, account, { begin: () => resolve(this.#slots.run(work)), lose: reject });
     });
   }
 }

@@ -39,7 +39,7 @@ const defaultCostExponent = 14;
 const keyBytes = 32;
 const longestPassword = 1_000;
 /** Of a password that this computer's user sets. */
-const ownLogin: Login = { client: { address: "", connection: {} }, account: "" };
+const ownLogin: Login = { client: { address: "", connection: {}, hasLeft: () => false }, account: "" };
 
 export function createPasswords({ costExponent }: { readonly costExponent: number }): Passwords {
   const current: ScryptCost = { cost: 2 ** costExponent, blockSize: 8, parallel: 1 };

@@ -1,10 +1,11 @@
+import { ClientLeft } from "../service/client-left.ts";
 import type { Log } from "../service/log.ts";
 import { errorText } from "../service/service-error.ts";
 import { createRouteTable, type HttpRequest, type HttpResponse, type HttpRoute, pathOf } from "./http-route.ts";
 import type { Cors } from "./messages/cors.ts";
 import { jsonType, send, sendEmpty } from "./messages/http-answer.ts";
 import { HttpRefusal } from "./messages/http-refusal.ts";
-import { BodyTooLarge, ClientLeft } from "./messages/request-body.ts";
+import { BodyTooLarge } from "./messages/request-body.ts";
 
 /** A service's errors for requests that no route answers. */
 export interface HttpErrors {

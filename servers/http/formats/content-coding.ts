@@ -3,7 +3,8 @@ import zlib from "node:zlib";
 import { runElsewhereForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
-import { ClientLeft, hasBody, readBody as readBytes } from "../../core/http/messages/request-body.ts";
+import { hasBody, readBody as readBytes } from "../../core/http/messages/request-body.ts";
+import { ClientLeft } from "../../core/service/client-left.ts";
 
 type Decoder = (body: Buffer, options: { maxOutputLength: number; chunkSize: number }) => Promise<Buffer>;
 

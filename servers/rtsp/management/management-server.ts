@@ -78,7 +78,8 @@ export function listenManagement({
     const isRead = method === "GET" || method === "HEAD";
     refuseForeign(request);
     const path = pathOf(url);
-    const client = { address: plainAddress(request.socket.remoteAddress ?? ""), connection: request.socket };
+    const { socket } = request;
+    const client = { address: plainAddress(socket.remoteAddress ?? ""), connection: socket, hasLeft: () => socket.destroyed };
     const media = isRead ? mediaFile(path) : undefined;
     if (media) {
       const user = await access.check({ method, path: media.path, right: "read", authorization: headers.authorization, client });

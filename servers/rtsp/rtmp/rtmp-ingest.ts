@@ -229,19 +229,21 @@ export class RtmpIngest {
     entry.begins("publish", userAgent, "RTMP");
     const worker = this.#worker;
     this.#asking.add(number);
+    const hasLeft = () => this.#worker !== worker || !this.#asking.has(number);
     try {
       if (!isPathName(path)) throw new RtspRefusal(404, "the application and the stream's name do not make a path");
       const user = await access.check({
         method: "publish",
         path,
         right: "publish",
-        client: { address: publish.address, connection: publish },
+        client: { address: publish.address, connection: publish, hasLeft },
         authorization: authorizationOf(publish),
       });
-      if (this.#worker !== worker || !this.#asking.delete(number)) {
+      if (hasLeft()) {
         recorder.endConnection(entry);
         return;
       }
+      this.#asking.delete(number);
       paths.checkPublish(path, publish.address);
       const publisher = new RtmpPublisher({
         path,

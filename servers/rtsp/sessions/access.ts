@@ -4,6 +4,7 @@ import { createDigestNonces, type DigestCredentials, digestResponse, parseDigest
 import type { DigestUsers } from "../../core/credentials/digest-users.ts";
 import type { FailureLimits } from "../../core/credentials/failure-limits.ts";
 import { type LoginClient, TooBusy } from "../../core/credentials/login-queue.ts";
+import { ClientLeft } from "../../core/service/client-left.ts";
 import { parseTarget } from "../protocol/header-fields.ts";
 import { type HeaderFields, RtspRefusal } from "../protocol/message.ts";
 import { type AuthenticationMethod, authenticationMethods, type PathRight, type PathRule, realm } from "./path-rules.ts";
@@ -131,7 +132,8 @@ export function createAccess({ users, rules, methods, failures }: AccessOptions)
 }
 
 function refuseBusy(error: unknown): never {
-  throw error instanceof TooBusy ? new RtspRefusal(503, "too many logins at once") : error;
+  if (error instanceof TooBusy) throw new RtspRefusal(503, "too many logins at once");
+  throw error instanceof ClientLeft ? new RtspRefusal(503, "the connection was closed meanwhile") : error;
 }
 
 const nameOf = (user: string | undefined): string => user ?? "a client without a name";

@@ -143,7 +143,7 @@ export function createRequestHandler({ paths, sessions, access, faults, limits }
       method: request.method,
       path,
       right,
-      client: { address: connection.address, connection },
+      client: { address: connection.address, connection, hasLeft: () => !connection.isOpen },
       authorization: headerOf(request.headers, "Authorization"),
     });
 

@@ -113,8 +113,8 @@ export class WebMedia {
 }
 
 /** Programs such as OBS have a field for a Bearer token alone: "user:password" there is taken as Basic. */
-/** Of the WebRTC service only the client's address is known. */
-const webClient = (address: string): LoginClient => ({ address, connection: {} });
+/** Of the WebRTC service only the client's address is known, and not when it leaves. */
+const webClient = (address: string): LoginClient => ({ address, connection: {}, hasLeft: () => false });
 
 function basicOf(authorization: string | undefined): string | undefined {
   const token = /^bearer\s+([^\s:]+:\S*)\s*$/i.exec(authorization ?? "")?.[1];

@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
+import { ClientLeft } from "../../service/client-left.ts";
 import type { WorkConnection } from "../../turns/work-connection.ts";
 import type { HttpRequest, HttpResponse } from "../http-route.ts";
-import { ClientLeft, dropUnreadBody } from "../messages/request-body.ts";
+import { dropUnreadBody } from "../messages/request-body.ts";
 
 /**
  * Waits, and goes on in the turns of all clients: thousands of waits may end at once. Rejects with ClientLeft as soon as the client hangs up, so

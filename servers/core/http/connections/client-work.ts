@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { ClientLeft } from "../../service/client-left.ts";
 import { oneStep } from "../../turns/work-connection.ts";
 import type { HttpRequest } from "../http-route.ts";
-import { ClientLeft } from "../messages/request-body.ts";
 import { drained, hasTurnToAnswer, written } from "./client-wait.ts";
 import { textPieces } from "./text-pieces.ts";
 

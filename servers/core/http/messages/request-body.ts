@@ -1,13 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { ClientLeft } from "../../service/client-left.ts";
 import { StacklessError } from "../../service/stackless-error.ts";
 import { GatheredPieces } from "../connections/gathered-pieces.ts";
 import type { RecordedRequest } from "../record/recorded-messages.ts";
 import type { HttpRefusal } from "./http-refusal.ts";
-
-/** The client disconnected before the end of the body: there is nobody to answer. */
-export class ClientLeft extends StacklessError {
-  override readonly name = "ClientLeft";
-}
 
 /** The body is larger than the limit; the rest is read and discarded. */
 export class BodyTooLarge extends StacklessError {

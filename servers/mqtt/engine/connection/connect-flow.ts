@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import type { LoginClient } from "../../../core/credentials/login-queue.ts";
+import { ClientLeft } from "../../../core/service/client-left.ts";
 import { UnsupportedVersionError } from "../../codec/decode-connect.ts";
 import { encodePacket } from "../../codec/encode-packet.ts";
 import type { ConnectPacket, DisconnectPacket } from "../../codec/packet.ts";
@@ -68,7 +70,7 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
     username,
     password,
     certificateName: connection.origin.certificateName,
-    client: { address: connection.address, connection },
+    client: loginClient(connection),
   });
   if (!(verdict instanceof Promise)) {
     onVerdict(parts, connection, verdict);
@@ -92,6 +94,12 @@ function refuseAboveClients(parts: ConnectParts, connection: Connection, clientI
   return true;
 }
 
+const loginClient = (connection: Connection): LoginClient => ({
+  address: connection.address,
+  connection,
+  hasLeft: () => connection.state === "closed",
+});
+
 /** Reading pauses until the authentication has answered. */
 function wait<Value>(parts: ConnectParts, connection: Connection, pending: Promise<Value>, then: (value: Value) => void): void {
   connection.hold();
@@ -100,6 +108,7 @@ function wait<Value>(parts: ConnectParts, connection: Connection, pending: Promi
       if (connection.state !== "closed") connection.run(() => then(value));
     },
     (error: unknown) => {
+      if (error instanceof ClientLeft) return;
       parts.log.error(`Authentication failed to answer: ${faultText(error)}`);
       connection.run(() =>
         answerRefused(parts, connection, reasonCode.serverUnavailable, "The authentication failed because of an error in the broker."),
@@ -172,7 +181,7 @@ function isVersion5Connect(bytes: Buffer): boolean {
 }
 
 function beginExchange(parts: ConnectParts, connection: Connection, packet: ConnectPacket, method: string): void {
-  const exchange = parts.access.exchange(method, { address: connection.address, connection });
+  const exchange = parts.access.exchange(method, loginClient(connection));
   if (!exchange) {
     answerRefused(
       parts,
@@ -197,7 +206,7 @@ export function handleAuth(parts: ConnectParts, connection: Connection, packet: 
   // [MQTT5-4.12.0-5], [MQTT5-4.12.1-1]; a DISCONNECT has no 0x8C.
   if (method !== authenticationMethod) throw new PacketError(reasonCode.protocolError, "The AUTH has a different method than the CONNECT.");
   if (packet.reason === reasonCode.reAuthenticate && state === "connected") {
-    const exchange = parts.access.exchange(method, { address: connection.address, connection });
+    const exchange = parts.access.exchange(method, loginClient(connection));
     if (exchange) connection.exchange = { method, exchange, connect: undefined };
   } else if (packet.reason !== reasonCode.continueAuthentication || !connection.exchange) {
     throw new PacketError(reasonCode.protocolError, "The AUTH is out of sequence.");
