@@ -4,6 +4,7 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
+import { jsonFields } from "../../servers/account/routes/request-fields.ts";
 import { curl } from "../http/curl.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -323,4 +324,13 @@ it("[AC-47] what a locked database refused is not used up: the refresh token, th
   holder.close();
   const answers = await Promise.all([refresh(), verify(), logIn(), logIn()]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+});
+
+it("[AC-66] a JSON body with thousands of fields is read in steps", async () => {
+  const named = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`x${index}`, 1]));
+  const stepsOf = (text: string) => [...jsonFields(text)].length;
+  expect([stepsOf('{"username":"a"}'), stepsOf(JSON.stringify(named))]).toEqual([0, 2]);
+  const { url } = await startAccount();
+  const { status, json } = await send(`${url}/details`, "PUT", named, basic());
+  expect([status, json.error[0]]).toEqual([400, "unknownfield: x0"]);
 });

@@ -1,6 +1,6 @@
 import { parse } from "content-type";
 import { namesSecret } from "../../../contract/traffic/secret-names.ts";
-import { runForClient, runOnceForClient } from "../../core/http/connections/client-work.ts";
+import { runForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { formFieldsInSteps } from "../../core/http/messages/form-fields.ts";
 import { formParts } from "../../core/http/messages/form-parts.ts";
@@ -27,7 +27,7 @@ export async function readFields(request: HttpRequest, response: HttpResponse, l
   const text = decode(body).trim();
   if (text === "") return none;
   const isForm = /^[\w.[\]%+-]+=\S*$/.test(text);
-  if (/^[[{"]/.test(text) || (/[/+]json$/.test(type) && !isForm)) return runOnceForClient(request, () => jsonFields(text));
+  if (/^[[{"]/.test(text) || (/[/+]json$/.test(type) && !isForm)) return runForClient(request, jsonFields(text));
   if (/[/+]json$/.test(type) || type === "" || type === "application/x-www-form-urlencoded" || type === "text/plain")
     return new Map(await runForClient(request, formFieldsInSteps(Buffer.from(text))));
   throw new Refusal(415, "unsupportedtype", {
@@ -55,7 +55,10 @@ function decode(body: Buffer): string {
   }
 }
 
-function jsonFields(text: string): Fields {
+/** Characters of JSON that is more than a step: thousands of names take some milliseconds to parse, to list and to map. */
+const stepLength = 8 << 10;
+
+export function* jsonFields(text: string): Generator<void, Fields> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -63,8 +66,12 @@ function jsonFields(text: string): Fields {
     throw new Refusal(400, "invalidjson");
   }
   if (typeof value !== "object" || value === null || (Array.isArray(value) && value.length > 0)) throw new Refusal(400, "invalidbody");
+  const isLong = text.length > stepLength;
+  if (isLong) yield;
   // PHP serializes a body without fields as an empty list.
-  return new Map(Object.entries(value));
+  const fields = Object.entries(value);
+  if (isLong) yield;
+  return new Map(fields);
 }
 
 /** Empty if it is missing or not a text. */
