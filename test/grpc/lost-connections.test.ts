@@ -10,6 +10,7 @@ import { until } from "../support/until.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 import { callFields, flags, frameTypes, h2Frame, preface } from "./h2-frames.ts";
 import { startGrpc } from "./harness.ts";
+import { hostileClient } from "./hostile-http2.ts";
 
 const { headers, rstStream } = frameTypes;
 
@@ -98,4 +99,17 @@ it("[GRPC-192] calls and refusals of a lost connection of HTTP/2 are rows of a c
         .sort(),
     ).toEqual([expect.stringMatching(/^HTTP 4/), "client left", "client left"]);
   }
+});
+
+it.each([
+  [11, "stream closed (ENHANCE_YOUR_CALM)"],
+  [99, "stream closed (99)"],
+])("[GRPC-332] the row of a call whose stream was reset with code %i says so", async (code, outcome) => {
+  const service = await startGrpc();
+  const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+  const client = hostileClient(service);
+  await client.write(Buffer.concat([preface, h2Frame(headers, flags.endHeaders, 1, callFields(path))]));
+  await expect.poll(() => service.rows().some(({ target }) => target === path)).toBe(true);
+  await client.write(h2Frame(rstStream, 0, 1, Buffer.from([0, 0, 0, code])));
+  expect((await service.ended(({ target }) => target === path)).outcome).toBe(outcome);
 });

@@ -3,11 +3,29 @@ import type { Http2Stream } from "../../core/http2/http2-stream.ts";
 
 export const cancelled = "client cancelled";
 
+/** RFC 9113 §7, by code. */
+const codeNames = [
+  "NO_ERROR",
+  "PROTOCOL_ERROR",
+  "INTERNAL_ERROR",
+  "FLOW_CONTROL_ERROR",
+  "SETTINGS_TIMEOUT",
+  "STREAM_CLOSED",
+  "FRAME_SIZE_ERROR",
+  "REFUSED_STREAM",
+  "CANCEL",
+  "COMPRESSION_ERROR",
+  "CONNECT_ERROR",
+  "ENHANCE_YOUR_CALM",
+  "INADEQUATE_SECURITY",
+  "HTTP_1_1_REQUIRED",
+];
+
 /** RFC 9113 §7: what the code of a closed stream says. */
 export function whyStreamClosed({ closeCode, isLost }: Pick<Http2Stream, "closeCode" | "isLost">): string {
   if (isLost) return "client left";
   if (closeCode === errorCodes.cancel) return cancelled;
-  return closeCode === errorCodes.internal ? "reset" : `stream closed (${closeCode})`;
+  return closeCode === errorCodes.internal ? "reset" : `stream closed (${codeNames[closeCode] ?? closeCode})`;
 }
 
 /** Breaks a stream off, behind what can be sent; `isTooMuch` drops that too, and gRPC reads it as RESOURCE_EXHAUSTED. */
