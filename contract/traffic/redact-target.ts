@@ -36,9 +36,39 @@ function redactQuery(query: string, onHidden?: (value: string) => void): string 
 const userinfo = /[/\\]{2}[^/\\?#]*@/;
 const mostDecodings = 3;
 
-/** Of a header field that is no credential as a whole: one may hold a URL. */
-export const redactFieldValue = (value: string, onHidden?: (value: string) => void): string =>
-  /[/?]/.test(value) ? redactTarget(value, onHidden) : value;
+/** The value of a header field that is no credential as a whole: it may hold a URL, or be the protocols of a WebSocket. */
+export function redactFieldValue(name: string, value: string, onHidden?: (value: string) => void): string {
+  if (/^sec-websocket-protocol$/i.test(name)) return redactProtocols(value, onHidden);
+  return /[/?]/.test(value) ? redactTarget(value, onHidden) : value;
+}
+
+/**
+ * A page in a browser can set no other field of a WebSocket's handshake, so it gives its token among the protocols: after one that says so ("bearer, …"),
+ * behind such a word ("base64url.bearer.authorization.k8s.io.…"), or alone.
+ */
+function redactProtocols(value: string, onHidden?: (value: string) => void): string {
+  let isToken = false;
+  return value
+    .split(",")
+    .map((item) => {
+      const protocol = item.trim();
+      const wasToken = isToken;
+      isToken = tokenFollows.test(protocol);
+      const kept = wasToken
+        ? ""
+        : (/^.*(?:bearer|token|authorization\.k8s\.io|jwt|secret|password)[.=:|]/i.exec(protocol)?.[0] ??
+          (protocol.length > longestProtocol ? "" : protocol));
+      const secret = protocol.slice(kept.length);
+      if (secret === "") return item;
+      onHidden?.(secret);
+      return `${/^\s*/.exec(item)?.[0]}${kept}…`;
+    })
+    .join(",");
+}
+
+const tokenFollows = /^(?:access[-_]?token|auth|authorization|basic|bearer|jwt|token)$/i;
+/** The registered ones are shorter (IANA, WebSocket Subprotocol Name Registry), a token is longer. */
+const longestProtocol = 48;
 
 /** Whether the value of a field, encoded or not, is or contains a query or JSON with a secret, or a URL with a password. */
 export const holdsSecret = (value: string): boolean =>

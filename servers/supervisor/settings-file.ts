@@ -4,6 +4,7 @@ import { z } from "zod";
 import { appSettings } from "../../contract/control.ts";
 import { issueSentence } from "../core/config/issue-text.ts";
 import { writeFileAtomically } from "../core/files/atomic-file.ts";
+import { inTurnsOfProcesses } from "../core/files/in-turns-of-processes.ts";
 import { NotRegularFile, readRegularFile } from "../core/files/regular-file.ts";
 import type { Service } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
@@ -68,31 +69,32 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
   /** The profile of this run alone is not active in the file. */
   const toSave = (next: Settings): Settings =>
     next.activeProfile === chosen && Object.hasOwn(next.profiles, savedActive) ? { ...next, activeProfile: savedActive } : next;
+  async function save(change: (settings: Settings) => Settings): Promise<Settings> {
+    await readAgain();
+    const next = change(current);
+    const saved = toSave(next);
+    try {
+      await writeFileAtomically(file, `${JSON.stringify(saved, undefined, 2)}\n`, backup);
+    } catch (cause) {
+      throw new ServiceError(
+        "SETTINGS_UNWRITABLE",
+        `Cannot save ${file}: ${(cause as Error).message}`,
+        "Make room or give this user the right to write there.",
+        { cause },
+      );
+    }
+    current = next;
+    savedActive = saved.activeProfile;
+    if (next.activeProfile !== chosen) chosen = undefined;
+    known = await fileVersion(file);
+    return next;
+  }
   return {
     get current() {
       return current;
     },
     update(change) {
-      const saved = saving.then(async () => {
-        await readAgain();
-        const next = change(current);
-        const saved = toSave(next);
-        try {
-          await writeFileAtomically(file, `${JSON.stringify(saved, undefined, 2)}\n`, backup);
-        } catch (cause) {
-          throw new ServiceError(
-            "SETTINGS_UNWRITABLE",
-            `Cannot save ${file}: ${(cause as Error).message}`,
-            "Make room or give this user the right to write there.",
-            { cause },
-          );
-        }
-        current = next;
-        savedActive = saved.activeProfile;
-        if (next.activeProfile !== chosen) chosen = undefined;
-        known = await fileVersion(file);
-        return next;
-      });
+      const saved = saving.then(() => inTurnsOfProcesses(file, () => save(change)));
       saving = saved.catch(() => {});
       return saved;
     },

@@ -43,6 +43,13 @@ it("[AC-11] a key file without a valid key is named in the error and kept", asyn
   expect(readFileSync(path.join(dataDir, "signing-key"), "utf8")).toBe("short\n");
 });
 
+it("[AC-11] a key file that a full disk or a crash left without content is made again", async () => {
+  const dataDir = temporaryDir();
+  writeFileSync(path.join(dataDir, "signing-key"), "", { mode: 0o600 });
+  const { url } = await startAccount({}, { dataDir });
+  expect((await login(url)).token).not.toBe("");
+});
+
 it("[AC-12] passwords are stored as scrypt with their parameters, and hashed again at a login when the cost has changed", async () => {
   const cheap = createPasswords({ costExponent: 10 });
   const stored = await cheap.hash("secret");

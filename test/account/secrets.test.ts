@@ -101,6 +101,13 @@ it("[AC-55] header fields with a URL are shown without its userinfo and secret q
     Origin: ["http://u:s@x", "http://…@x"],
     "X-Original-URL": ["/login?password=s", "/login?password=…"],
     From: ["a@b.cc", "a@b.cc"],
+    "Sec-WebSocket-Protocol": ["v1.echo, bearer, s", "v1.echo, bearer, …"],
+    "sec-websocket-protocol": [
+      "base64url.bearer.authorization.k8s.io.czNjcjN0, v4.channel.k8s.io",
+      "base64url.bearer.authorization.k8s.io.…, v4.channel.k8s.io",
+    ],
+    "SEC-WEBSOCKET-PROTOCOL": [`mqtt,${"eyJ".repeat(20)}`, "mqtt,…"],
+    "Sec-Websocket-Protocol": ["graphql-transport-ws, mqttv3.1", "graphql-transport-ws, mqttv3.1"],
     "User-Agent": ["Mozilla/5.0 (X11; rv:1.0) a/1", "Mozilla/5.0 (X11; rv:1.0) a/1"],
   } as const;
   for (const [name, [value, shown]] of Object.entries(shownOf)) {

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { type AddressInfo, connect as connectTcp } from "node:net";
 import path from "node:path";
@@ -70,6 +70,12 @@ it("[BL-150] an authority that this user may not read is named, and left alone",
     message: expect.stringContaining(path.join(folder, "authority-with-private-key.pem")),
   });
   expect(readdirSync(folder)).toEqual(["authority-with-private-key.pem"]);
+});
+
+it("[BL-150] a link to nothing in the place of the authority is named", async () => {
+  const dir = temporaryDir();
+  symlinkSync(path.join(dir, "nothing"), path.join(dir, "authority-with-private-key.pem"));
+  await expect(openAuthority(dir)).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
 });
 
 it("[BL-461] a folder that cannot be written to is named, as the disk's fault", async () => {

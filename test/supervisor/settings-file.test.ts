@@ -199,6 +199,29 @@ describe("settings file", () => {
     expect([Object.keys(settings.current.profiles), settings.current.app.keptRows]).toEqual([["Default", "mine"], 1_234]);
   });
 
+  it("[BL-38] saves of two at the same moment are both kept", async () => {
+    const dir = temporaryDir();
+    const both = [(await open(dir)).settings, (await open(dir)).settings];
+    const names = Array.from({ length: 20 }, (_, round) => both.map((_, index) => `${round}-${index}`));
+    for (const round of names) {
+      const added = (name: string, index: number) =>
+        both[index]?.update((current) => ({ ...current, profiles: { ...current.profiles, [name]: { services: {} } } }));
+      await Promise.all(round.map(added));
+    }
+    const { settings } = await open(dir);
+    expect(Object.keys(settings.current.profiles).sort()).toEqual(["Default", ...names.flat()].sort());
+    expect(files(dir)).toEqual(["settings.backup.json", "settings.json"]);
+  });
+
+  it("[BL-38] one that was killed while it saved holds up nobody for good", async () => {
+    const dir = temporaryDir();
+    const { save } = await open(dir);
+    writeFileSync(path.join(dir, "settings.json.saving"), "");
+    await save(3);
+    expect((await open(dir)).port()).toBe(3);
+    expect(files(dir)).toEqual(["settings.backup.json", "settings.json"]);
+  });
+
   it("[BL-33] a save that fails changes nothing, and the next one works", async () => {
     const dir = temporaryDir();
     const { save, port } = await open(dir);

@@ -1,11 +1,10 @@
 import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
-import { constants } from "node:fs";
-import { copyFile, link, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { link, lstat, readdir, rename, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { AuthorityView } from "../../../contract/control.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
-import { makeFolder } from "../files/make-folder.ts";
+import { createOnce, linkOrCopy } from "../files/create-once.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 import { sqliteFileError } from "../files/sqlite-file.ts";
 import type { TlsMaterial } from "../net/tls-listener.ts";
@@ -71,7 +70,7 @@ async function readOrMake(folder: string, now: number, onReplaced: (text: string
       before = whyReplaced(authority, now);
       await moveAside(file, kept);
     }
-    await createOnce(file, replaced ?? (await makeAuthority(`Backlot authority of ${os.hostname()}`, now)));
+    await createOnce(file, pairText(replaced ?? (await makeAuthority(`Backlot authority of ${os.hostname()}`, now))));
   }
 }
 
@@ -96,7 +95,9 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readRegularFile(file);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    // A link to nothing is no place for a new one.
+    const isAbsent = (cause as NodeJS.ErrnoException).code === "ENOENT" && (await lstat(file).catch(() => undefined)) === undefined;
+    if (isAbsent) return undefined;
     const hint =
       "Let this user read it, as where another user has started Backlot in this folder; or remove it, and trust the new authority.";
     throw new ServiceError("STORE_UNREACHABLE", `${file} cannot be read`, hint, { cause });
@@ -112,20 +113,14 @@ async function renameEarlier(folder: string): Promise<void> {
   );
 }
 
-/** Fails where `to` exists. Copies on a file system without hard links. */
-const linkOrCopy = (from: string, to: string): Promise<void> =>
-  link(from, to).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "EEXIST" || error.code === "ENOENT") throw error;
-    return copyFile(from, to, constants.COPYFILE_EXCL);
-  });
-
 /** Makes a self-signed certificate that clients already trust the authority of `folder`, if the folder has none yet. */
 export async function adoptAuthority(folder: string, from: { readonly certificate: string; readonly key: string }): Promise<void> {
   const pair = await Promise.all([readRegularFile(from.certificate), readRegularFile(from.key)]).catch(() => undefined);
   const authority = pair && parsePair(pair.join("\n"));
   await renameEarlier(folder);
   if (!authority || !new X509Certificate(authority.cert).ca || !isValid(authority, Date.now(), renewBeforeMs)) return;
-  if ((await readRegularFile(bundleFile(folder)).catch(() => undefined)) === undefined) await createOnce(bundleFile(folder), authority);
+  if ((await readRegularFile(bundleFile(folder)).catch(() => undefined)) === undefined)
+    await createOnce(bundleFile(folder), pairText(authority));
 }
 
 const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/;
@@ -157,20 +152,6 @@ async function withFile(folder: string, authority: TlsMaterial): Promise<Certifi
   const file = certificateFile(folder);
   if ((await readRegularFile(file).catch(() => "")) !== authority.cert) await writeFileAtomically(file, authority.cert);
   return { ...authority, file };
-}
-
-/** Creates the file atomically, and only if it does not exist: of two processes that do so at the same time, the first one wins. */
-async function createOnce(file: string, authority: TlsMaterial): Promise<void> {
-  makeFolder(path.dirname(file));
-  const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;
-  try {
-    await writeFile(temporary, pairText(authority), { flag: "wx", mode: 0o600, flush: true });
-    await linkOrCopy(temporary, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  } finally {
-    await rm(temporary, { force: true });
-  }
 }
 
 /** Keeps a damaged or expired authority under another name; another process may have replaced it a moment ago. */

@@ -19,7 +19,7 @@ export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
   const clean = new Set<string>();
   return {
     target: redactTarget,
-    field: (name, value) => (isCredentialField(name, value) ? redactCredential(value) : redactFieldValue(value)),
+    field: (name, value) => (isCredentialField(name, value) ? redactCredential(value) : redactFieldValue(name, value)),
     mayHoldCredential,
     body(body) {
       if (body.length === 0) return body;
@@ -47,7 +47,8 @@ function mayHoldCredential(head: string): boolean {
     const colon = head.indexOf(":", start);
     const nameEnd = colon === -1 || colon > end ? end : colon;
     const value = head.slice(nameEnd + 1, end).trimStart();
-    if (isCredentialField(head.slice(start, nameEnd), value) || redactFieldValue(value) !== value) return true;
+    const name = head.slice(start, nameEnd);
+    if (isCredentialField(name, value) || redactFieldValue(name, value) !== value) return true;
     start = end + 2;
   }
   return false;

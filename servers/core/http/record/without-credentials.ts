@@ -69,7 +69,7 @@ const hiddenBody = (body: HttpBody): HttpBody => ({
 /** The URLs in Location, Referer and others have query fields too. */
 export const fieldsWithoutCredentials = (fields: HeaderList, found: FoundCredentials): HeaderList =>
   fields.map(([name, value]) => {
-    if (!isCredentialField(name, value)) return [name, found.hideIn(redactFieldValue(value, (part) => found.add(part)))];
+    if (!isCredentialField(name, value)) return [name, found.hideIn(redactFieldValue(name, value, (part) => found.add(part)))];
     for (const credential of credentialsIn(name, value)) found.add(credential);
     return [name, maskedValue(name, value)];
   });
