@@ -1,10 +1,30 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { Server as TlsServer } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
+import type { ServerWebSocket } from "../../servers/core/http/websocket/server-web-socket.ts";
 import { EndsInTurns } from "../../servers/core/net/ends-in-turns.ts";
+import { TlsAdmission } from "../../servers/core/net/tls-admission.ts";
 import { readIntoSharedBuffer } from "../../servers/mqtt/listeners/shared-read-buffer.ts";
+import { frame, openedClient, webSocketServer } from "../core/web-socket-harness.ts";
+import { until } from "../support/until.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 import { connectWire, startBroker } from "./harness.ts";
+
+/** How many ends each turn of the event loop has. To be noted one by one. */
+function endsInTime(pass: () => void) {
+  const endsOfTurns: number[] = [];
+  let ofTurn = 0;
+  const note = () => {
+    pass();
+    if (ofTurn++ > 0) return;
+    setImmediate(() => {
+      endsOfTurns.push(ofTurn);
+      ofTurn = 0;
+    });
+  };
+  return { endsOfTurns, note };
+}
 
 /** Connections of which both ends are open, and what the accepted ones read. */
 async function open(count: number, ends: EndsInTurns) {
@@ -27,18 +47,8 @@ it("[MQTT-483] connections that their clients end at once end in turns, each onc
   const { turns, pass } = workTime();
   const count = 400;
   const { clients, accepted, read } = await open(count, new EndsInTurns(turns.connection("")));
-  const endsOfTurns: number[] = [];
-  let ofTurn = 0;
-  for (const socket of accepted) {
-    socket.on("end", () => {
-      pass();
-      if (ofTurn++ > 0) return;
-      setImmediate(() => {
-        endsOfTurns.push(ofTurn);
-        ofTurn = 0;
-      });
-    });
-  }
+  const { endsOfTurns, note } = endsInTime(pass);
+  for (const socket of accepted) socket.on("end", note);
   const closed = Promise.all(accepted.map((socket) => once(socket, "close")));
   for (const client of clients) client.end("last");
   await closed;
@@ -46,6 +56,57 @@ it("[MQTT-483] connections that their clients end at once end in turns, each onc
   expect(Math.max(...endsOfTurns)).toBeLessThanOrEqual(2 * itemsOfTurn);
   expect(endsOfTurns.length).toBeGreaterThan(1);
   expect(read).toEqual(Array(count).fill("last"));
+});
+
+it("[MQTT-483] so do WebSockets", async () => {
+  const { turns, pass } = workTime();
+  const count = 400;
+  const { endsOfTurns, note } = endsInTime(pass);
+  const read: string[] = [];
+  const opened: ServerWebSocket[] = [];
+  const work = (socket: Socket) => {
+    const { end } = socket;
+    socket.end = (...values: unknown[]) => {
+      note();
+      return end.apply(socket, values as Parameters<Socket["end"]>);
+    };
+    return turns.connection("127.0.0.1");
+  };
+  const port = await webSocketServer(work, (webSocket) => {
+    webSocket.on("message", (data) => read.push(data.toString()));
+    opened.push(webSocket);
+  });
+  const clients = Array.from({ length: count }, () => openedClient(port));
+  await until(() => opened.length === count);
+  const closed = Promise.all(opened.map((webSocket) => once(webSocket, "close")));
+  for (const client of clients) client.end(frame(1, "last"));
+  await closed;
+  expect(endsOfTurns.reduce((sum, ends) => sum + ends, 0)).toBe(count);
+  expect(Math.max(...endsOfTurns)).toBeLessThanOrEqual(2 * itemsOfTurn);
+  expect(read).toEqual(Array(count).fill("last"));
+});
+
+it("[MQTT-483] so do connections below TLS", async () => {
+  const { turns, pass } = workTime();
+  const count = 400;
+  const { endsOfTurns, note } = endsInTime(pass);
+  const admission = new TlsAdmission({ turns, tlsHandshakes: 2 * count });
+  const accepted: Socket[] = [];
+  const server = createServer(() => {});
+  admission.admit(server as unknown as TlsServer, 60_000, { handshakeFailed() {} });
+  server.on("connection", (socket) => accepted.push(socket.on("end", note)));
+  onTestFinished(() => {
+    admission.close();
+    server.close();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const clients = Array.from({ length: count }, () => connect((server.address() as AddressInfo).port, "127.0.0.1"));
+  await until(() => accepted.length === count);
+  const closed = Promise.all(accepted.map((socket) => once(socket, "close")));
+  for (const client of clients) client.end();
+  await closed;
+  expect(endsOfTurns.reduce((sum, ends) => sum + ends, 0)).toBe(count);
+  expect(Math.max(...endsOfTurns)).toBeLessThanOrEqual(2 * itemsOfTurn);
 });
 
 it("[MQTT-483] one that is paused and resumed while its end waits, and one that is destroyed, end once", async () => {

@@ -3,6 +3,7 @@ import type { Server as TlsServer } from "node:tls";
 import { type BudgetShare, SharedBudget } from "../limits/shared-budget.ts";
 import type { WorkTurns } from "../turns/work-turns.ts";
 import { clientHelloState } from "./client-hello.ts";
+import { EndsInTurns } from "./ends-in-turns.ts";
 import type { FaultLog } from "./fault-log.ts";
 import { readFirstBytes } from "./first-bytes.ts";
 import { TlsTransport } from "./tls-transport.ts";
@@ -23,12 +24,14 @@ export type HandshakeFaults = Pick<FaultLog, "handshakeFailed">;
  */
 export class TlsAdmission {
   readonly #turns: WorkTurns;
+  readonly #ends: EndsInTurns;
   readonly #budget: SharedBudget;
   readonly #open = new Map<string, { readonly socket: Socket; readonly share: BudgetShare }>();
   #isClosed = false;
 
   constructor({ turns, tlsHandshakes }: HandshakeLimits) {
     this.#turns = turns;
+    this.#ends = new EndsInTurns(turns.connection(""));
     this.#budget = new SharedBudget(tlsHandshakes);
   }
 
@@ -68,6 +71,7 @@ export class TlsAdmission {
 
   #hold(socket: Socket, withinMs: number, faults: HandshakeFaults, begin: (transport: TlsTransport) => void): void {
     const connection = this.#turns.accepted(socket.remoteAddress ?? "");
+    this.#ends.take(socket);
     const failed = (code: string) => faults.handshakeFailed(Object.assign(new Error(code), { code }), socket);
     const onError = ({ code = "" }: NodeJS.ErrnoException) => failed(code);
     socket.once("error", onError);

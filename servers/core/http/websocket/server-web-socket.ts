@@ -269,7 +269,7 @@ export class ServerWebSocket extends EventEmitter<ServerWebSocketEvents> {
     this.emit("read");
     if (this.#isWaiting || this.#chunks.length > 0) this.#stopReading();
     else if (this.#isSocketClosed) this.#end();
-    else if (this.#hasEnded) this.#endWith();
+    else if (this.#hasEnded) this.#endInTurn();
     else if (!this.#isPaused && (this.#socket.isPaused() || this.#readBytes >= bytesAtOnce)) this.#readOn();
   }
 
@@ -354,8 +354,13 @@ export class ServerWebSocket extends EventEmitter<ServerWebSocketEvents> {
     this.#socket.end();
   }
 
-  /** The client has ended its side without a close frame. */
-  #endWith(): void {
+  /** The client has ended its side. Thousands may do so at once. */
+  #endInTurn(): void {
+    if (this.#share.isOver) {
+      this.#isWaiting = true;
+      this.#share.later();
+      return;
+    }
     if (this.#state === "open") this.#state = "closing";
     this.#expectEnd(closeTimeoutMs);
     this.#socket.end();
