@@ -2,6 +2,7 @@ import { createServer as createHttpServer, Server as HttpServer } from "node:htt
 import { type AddressInfo, connect as connectTcp, createServer as createTcpServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
+import { EndsInTurns } from "../../servers/core/net/ends-in-turns.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { surrenderSession } from "../../servers/mqtt/engine/session/move-session.ts";
 import { serveSocket } from "../../servers/mqtt/listeners/socket-transport.ts";
@@ -68,7 +69,12 @@ describe("[MQTT-232] an error while a connection is opened, or closed by others,
     Object.defineProperty(engine, "cluster", { value: { gate: boom } });
     const server = kind === "tcp" ? createTcpServer((socket) => serveSocket(engine, socket, false)) : createHttpServer();
     if (server instanceof HttpServer)
-      serveWebSockets(engine, server, { encrypted: false, isOriginAllowed: () => true, turns: new WorkTurns() });
+      serveWebSockets(engine, server, {
+        encrypted: false,
+        isOriginAllowed: () => true,
+        ends: new EndsInTurns(new WorkTurns().connection("")),
+        turns: new WorkTurns(),
+      });
     onTestFinished(() => void server.close());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;

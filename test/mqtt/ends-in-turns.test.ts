@@ -1,7 +1,9 @@
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Server as TlsServer } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
+import { boundPipelines } from "../../servers/core/http/connections/bound-pipelines.ts";
 import type { ServerWebSocket } from "../../servers/core/http/websocket/server-web-socket.ts";
 import { EndsInTurns } from "../../servers/core/net/ends-in-turns.ts";
 import { TlsAdmission } from "../../servers/core/net/tls-admission.ts";
@@ -24,6 +26,18 @@ function endsInTime(pass: () => void) {
     });
   };
   return { endsOfTurns, note };
+}
+
+/** They wait until each `goOn`. */
+function heldEnds() {
+  let goOn = () => {};
+  const service = {
+    join(act: () => void) {
+      goOn = act;
+      return { isOver: true, later() {} };
+    },
+  };
+  return { ends: new EndsInTurns(service as never), goOn: () => goOn() };
 }
 
 /** Connections of which both ends are open, and what the accepted ones read. */
@@ -110,15 +124,8 @@ it("[MQTT-483] so do connections below TLS", async () => {
 });
 
 it("[MQTT-483] one that is paused and resumed while its end waits, and one that is destroyed, end once", async () => {
-  let goOn = () => {};
-  const share = { isOver: true, later() {} };
-  const service = {
-    join(act: () => void) {
-      goOn = act;
-      return share;
-    },
-  };
-  const { clients, accepted } = await open(2, new EndsInTurns(service as never));
+  const { ends: held, goOn } = heldEnds();
+  const { clients, accepted } = await open(2, held);
   const [paused, destroyed] = accepted as [Socket, Socket];
   let ends = 0;
   for (const socket of accepted) socket.on("end", () => ends++);
@@ -135,6 +142,39 @@ it("[MQTT-483] one that is paused and resumed while its end waits, and one that 
   goOn();
   await closed;
   expect(ends).toBe(1);
+});
+
+it("[MQTT-483] the end of a connection that HTTP has read before waits too, behind all that came", async () => {
+  const { ends, goOn } = heldEnds();
+  const server = createHttpServer();
+  const pipelineOf = boundPipelines(server);
+  let read = "";
+  let ended = 0;
+  server.on("upgrade", (_request, duplex, head) => {
+    const socket = duplex as Socket;
+    onTestFinished(() => void socket.destroy());
+    pipelineOf(socket)?.end();
+    ends.take(socket);
+    socket.unshift(head);
+    socket.on("data", (chunk) => {
+      read += chunk;
+    });
+    socket.on("end", () => ended++);
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  onTestFinished(() => void client.destroy());
+  client.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nfirst ");
+  await until(() => read === "first ");
+  client.write("second ");
+  await until(() => read === "first second ");
+  client.end("last");
+  await until(() => read === "first second last");
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  expect(ended).toBe(0);
+  goOn();
+  await until(() => ended === 1);
 });
 
 it("[MQTT-483] hundreds of clients that go at once have left, with their wills, and others are served", async () => {

@@ -60,7 +60,7 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
       ? undefined
       : await listen(ports.webSocket, () => {
           const server = createHttpServer(requestTimes);
-          serveWebSockets(engine, server, { encrypted: false, isOriginAllowed, turns });
+          serveWebSockets(engine, server, { encrypted: false, isOriginAllowed, turns, ends });
           return server;
         });
   if (ports.mqtts === undefined && ports.secureWebSocket === undefined)
@@ -94,7 +94,7 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
       ? undefined
       : await listenEncrypted(ports.secureWebSocket, (options) => {
           const server = createHttpsServer({ ...options, ...requestTimes });
-          serveWebSockets(engine, server, { encrypted: true, isOriginAllowed, turns });
+          serveWebSockets(engine, server, { encrypted: true, isOriginAllowed, turns, ends });
           return server;
         });
   return { mqtt, webSocket, mqtts, secureWebSocket };

@@ -7,6 +7,7 @@ import { closeCode } from "../../core/http/websocket/close-code.ts";
 import type { ServerWebSocket } from "../../core/http/websocket/server-web-socket.ts";
 import { offeredProtocols } from "../../core/http/websocket/websocket-handshake.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
+import type { EndsInTurns } from "../../core/net/ends-in-turns.ts";
 import { endsBy } from "../../core/net/open-sockets.ts";
 import { oneStep } from "../../core/turns/work-connection.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
@@ -77,12 +78,13 @@ export interface WebSocketOptions {
   readonly isOriginAllowed: (origin: string | undefined) => boolean;
   /** Of all listeners. */
   readonly turns: WorkTurns;
+  readonly ends: EndsInTurns;
 }
 
 const refusedOriginLogMs = 10_000;
 
 /** Serves MQTT over WebSocket (§6) on every path of an HTTP server. */
-export function serveWebSockets(engine: Engine, server: Server, { encrypted, isOriginAllowed, turns }: WebSocketOptions): void {
+export function serveWebSockets(engine: Engine, server: Server, { encrypted, isOriginAllowed, turns, ends }: WebSocketOptions): void {
   let loggedAt = Number.NEGATIVE_INFINITY;
   // A frame may contain several packets and parts of packets.
   const messageBytes = Math.max(engine.limits.maximumPacketSize, 1 << 20) + 1_024;
@@ -131,6 +133,8 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
       work: turns.connection(socket.remoteAddress ?? ""),
       choose: (offered) => protocols.find((protocol) => offered.includes(protocol)),
     });
+    // Behind TLS the connection below has a part in them.
+    if (!encrypted) ends.take(socket);
     if (webSocket) serveWebSocket(engine, webSocket, socket, encrypted, places.get(socket));
   }
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {

@@ -223,8 +223,8 @@ export class Pipeline {
   /** Another protocol begins: nothing is kept for the connection any more. False while requests are unanswered. */
   end(): boolean {
     if (this.#unanswered.size > 0) return false;
-    this.#socket.off("close", this.#onClose).off("data", this.#onParsed);
-    this.#dropped?.end();
+    this.#socket.off("close", this.#onClose);
+    this.#giveBack();
     return true;
   }
 
