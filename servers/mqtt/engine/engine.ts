@@ -26,7 +26,7 @@ import type { SharedGroup } from "./routing/subscription.ts";
 import { SubscriptionTrie } from "./routing/subscription-trie.ts";
 import { AwaySessions } from "./session/away-sessions.ts";
 import { Departures } from "./session/departures.ts";
-import { EndedSubscriptions } from "./session/ended-subscriptions.ts";
+import { EndedSessions } from "./session/ended-sessions.ts";
 import { restoreInSteps } from "./session/move-session.ts";
 import { type PendingWill, publishWill } from "./session/pending-will.ts";
 import { recheckSession } from "./session/recheck-session.ts";
@@ -76,7 +76,7 @@ export class Engine {
   readonly departures = new Departures(this);
   readonly handover = new SharedHandover(this);
   readonly retainedRoom = new RetainedRoom(this);
-  readonly endedSubscriptions = new EndedSubscriptions(this);
+  readonly endedSessions = new EndedSessions(this);
   readonly load: MessageLoad = { waiting: 0, bytes: 0, holders: 0, inChunks: 0 };
   private readonly guard: StoreGuard | undefined = undefined;
   private restoring = false;
@@ -362,7 +362,7 @@ export class Engine {
     this.handover.end(session);
     if (session.store) this.forgetStored(session);
     session.release();
-    this.endedSubscriptions.remove(session);
+    this.endedSessions.remove(session);
     this.cluster?.ended(session.clientId);
   }
 
@@ -381,7 +381,7 @@ export class Engine {
       connection.disconnect(reasonCode.serverShuttingDown, "The server shuts down.");
       if (this.scheduler.isTurnOver()) await setImmediate();
     }
-    while (!this.departures.isIdle && performance.now() < until) await setImmediate();
+    while (!(this.departures.isIdle && this.endedSessions.isIdle) && performance.now() < until) await setImmediate();
     if (!this.departures.isIdle)
       this.log.warning("There was no time for all wills at the stop: those of kept sessions are published after the next start.");
     this.departures.stop();

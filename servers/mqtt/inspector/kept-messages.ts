@@ -1,7 +1,8 @@
 import { createTopicMatcher, hasWildcard, isLongName } from "../codec/topic.ts";
 import { AgedRecords } from "./aged-records.ts";
 import { LookSteps } from "./look-steps.ts";
-import { type MessageRecord, TopicHistory } from "./message-record.ts";
+import type { MessageRecord } from "./message-record.ts";
+import { TopicHistory } from "./topic-history.ts";
 import type { TopicNode } from "./topic-node.ts";
 import { TopicTree, type TopicTreeLimits } from "./topic-tree.ts";
 
@@ -58,7 +59,7 @@ export class KeptMessages {
   /** The last messages of quiet topics, older than all of `recent`: busy topics do not evict them. */
   private readonly last = new AgedRecords();
   /** Topics that were evicted from the tree and still have recorded messages. */
-  private readonly evicted = new Map<string, TopicHistory>();
+  private readonly evicted = new Map<string, TopicHistory<MessageRecord>>();
   private readonly limits: KeptMessagesLimits;
 
   constructor(limits: KeptMessagesLimits, isRetained: (topic: string) => boolean = () => false) {
@@ -93,10 +94,10 @@ export class KeptMessages {
     this.makeRoom();
   }
 
-  private historyOf(topic: string): TopicHistory {
+  private historyOf(topic: string): TopicHistory<MessageRecord> {
     const known = this.evicted.get(topic);
     if (known) this.evicted.delete(topic);
-    return known ?? new TopicHistory();
+    return known ?? new TopicHistory<MessageRecord>();
   }
 
   /** Number of last messages per topic, such that all topics fit. */

@@ -15,6 +15,7 @@ import {
   type RoutedMessage,
 } from "./describe-message.ts";
 import { writeDeliveries, writeMessage } from "./message-bytes.ts";
+import type { TopicHistory } from "./topic-history.ts";
 
 /** Most recorded deliveries of a message; further ones are only counted. */
 const keptDeliveries = 100;
@@ -42,6 +43,8 @@ export interface RecordContext {
   readonly onAcknowledged: (record: MessageRecord) => void;
   /** It was sent to a frozen or delayed client. */
   readonly onReleased: (record: MessageRecord) => void;
+  /** After its row was complete. */
+  readonly onChanged: (record: MessageRecord) => void;
 }
 
 export interface RecordOrigin {
@@ -83,7 +86,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   /** No more acknowledgements are expected. */
   settled = false;
   /** The history of its topic, and its neighbours in it. */
-  history: TopicHistory | undefined = undefined;
+  history: TopicHistory<MessageRecord> | undefined = undefined;
   older: MessageRecord | undefined = undefined;
   newer: MessageRecord | undefined = undefined;
   private readonly dup: boolean;
@@ -294,6 +297,11 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.deliveredCount++;
     if (qos > 0) this.acknowledgeableCount++;
     this.note(clientId, qos);
+    this.changed();
+  }
+
+  private changed(): void {
+    if (this.settled) this.context.onChanged(this);
   }
 
   heldBack(): void {
@@ -310,12 +318,14 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.acknowledgedCount++;
     this.noteAcknowledged(clientId, reason, false);
     if (!this.waiting) this.context.onAcknowledged(this);
+    this.changed();
   }
 
   dropped(clientId: string, why: DropReason): void {
     this.droppedCount++;
     const delivery = this.note(clientId, this.qos);
     if (delivery) delivery.dropped = why;
+    this.changed();
   }
 
   /** A retained message may be sent without limit: only the first deliveries are recorded, and only while it is in the history. */
@@ -362,36 +372,3 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
 }
 
 const namesIn = (deliveries: readonly NotedDelivery[] = []): number => deliveries.reduce((sum, { clientId }) => sum + clientId.length, 0);
-
-/** The recorded messages of one topic, linked through the records themselves. */
-export class TopicHistory {
-  oldest: MessageRecord | undefined = undefined;
-  newest: MessageRecord | undefined = undefined;
-  count = 0;
-  bytes = 0;
-
-  add(record: MessageRecord): void {
-    record.older = this.newest;
-    if (this.newest) this.newest.newer = record;
-    else this.oldest = record;
-    this.newest = record;
-    this.count++;
-    this.bytes += record.countedBytes;
-  }
-
-  /** Only the oldest record is ever removed. */
-  removeOldest(): void {
-    const record = this.oldest;
-    if (!record) return;
-    this.oldest = record.newer;
-    if (this.oldest) this.oldest.older = undefined;
-    else this.newest = undefined;
-    record.newer = undefined;
-    this.count--;
-    this.bytes -= record.countedBytes;
-  }
-
-  *newestFirst(): Generator<MessageRecord> {
-    for (let record = this.newest; record; record = record.older) yield record;
-  }
-}

@@ -48,6 +48,8 @@ export const recorderLimits = (config: RecorderConfig): RecorderLimits => ({
 /** Added to the topic tree in a millisecond or two. */
 const retainedPerTurn = 256;
 const tickMs = 100;
+/** Rows that are written again in a tick. */
+const changedPerTick = 1_000;
 /** Above this multiple of the recorded rate, only a sample is recorded. */
 const floodFactor = 2;
 const sampledPart = 10;
@@ -77,6 +79,8 @@ export class MessageRecorder {
   private open = new Set<MessageRecord>();
   /** Messages recorded without their deliveries; the number of matching subscriptions is known after routing. */
   private unfollowed: { readonly record: MessageRecord; readonly message: Message }[] = [];
+  /** What became of them is known only now, long after their rows were complete. */
+  private readonly changed = new Set<MessageRecord>();
   private readonly traffic: TrafficSink;
   private readonly limits: RecorderLimits;
   private readonly context: RecordContext;
@@ -92,6 +96,7 @@ export class MessageRecorder {
       inCluster: limits.inCluster === true,
       onAcknowledged: (record) => this.settle(record),
       onReleased: (record) => this.released(record),
+      onChanged: (record) => void this.changed.add(record),
     };
     this.timer = setInterval(() => this.tick(), tickMs);
   }
@@ -147,12 +152,28 @@ export class MessageRecorder {
     if (!(record instanceof MessageRecord)) return;
     record.matched = message.matched;
     this.deliveryBudget -= record.deliveredCount;
-    (this.messages.find(record.id) ? this.messages : this.cleared?.messages)?.countAgain(record);
+    this.countAgain(record);
     if (record.waiting) {
       this.open.add(record);
       this.traffic.touch(record);
     } else if (!record.settled) {
       record.settle();
+      this.traffic.touch(record);
+    }
+  }
+
+  private countAgain(record: MessageRecord): void {
+    (this.messages.find(record.id) ? this.messages : this.cleared?.messages)?.countAgain(record);
+  }
+
+  /** A session with thousands of messages may end: their rows are written one part after the other. */
+  private writeChanged(most = changedPerTick): void {
+    let left = most;
+    for (const record of this.changed) {
+      if (left-- <= 0) return;
+      this.changed.delete(record);
+      if (record.isForgotten) continue;
+      this.countAgain(record);
       this.traffic.touch(record);
     }
   }
@@ -182,6 +203,7 @@ export class MessageRecorder {
     this.deliveryBudget = Math.min(deliveriesPerSecond, this.deliveryBudget + (deliveriesPerSecond * elapsedMs) / 1_000);
     this.messages.tree.settle();
     this.recordUnfollowed();
+    this.writeChanged();
     this.messages.rest();
     if (this.cleared && now - this.cleared.at > restorableMs) this.cleared = undefined;
     for (const record of this.open) {
@@ -274,5 +296,6 @@ export class MessageRecorder {
     this.closed = true;
     clearInterval(this.timer);
     for (const record of this.open) this.settle(record);
+    this.writeChanged(this.changed.size);
   }
 }

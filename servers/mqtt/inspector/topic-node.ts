@@ -2,9 +2,10 @@ import type { MqttTopicNode } from "../../../contract/services/mqtt.ts";
 import { previewText } from "../../core/traffic/row-record.ts";
 import { keptLevel } from "../codec/topic.ts";
 import type { Message } from "../engine/routing/message.ts";
-import type { TopicHistory } from "./message-record.ts";
+import type { MessageRecord } from "./message-record.ts";
 import { compareNatural } from "./natural-order.ts";
 import { SortedList } from "./sorted-list.ts";
+import type { TopicHistory } from "./topic-history.ts";
 
 const previewBytes = 64;
 
@@ -27,7 +28,7 @@ export class TopicNode {
   older: TopicNode | undefined = undefined;
   newer: TopicNode | undefined = undefined;
   /** Recorded messages of exactly this topic. */
-  history: TopicHistory | undefined = undefined;
+  history: TopicHistory<MessageRecord> | undefined = undefined;
   private byName: SortedList<TopicNode> | undefined = undefined;
   /** Latin-1: a string takes a fifth of the memory of a small buffer. */
   private lastStart = "";

@@ -153,6 +153,24 @@ describeCluster("sessions of a cluster", (nextUrl) => {
     expect(await one.act("client.read", { clientId: "c" })).toBeNull();
   });
 
+  it("[MQTT-490] messages that wait count as dropped at a clean start at another broker, not where the session moves on", async () => {
+    const [one, other] = await startPair(nextUrl());
+    const publisher = await connectWire(one, 5);
+    for (const clientId of ["moves", "ends"]) {
+      const client = await connectWire(one, 5, kept(clientId));
+      await client.subscribe(clientId, { qos: 1 });
+      await leave(client);
+      await publishAcknowledged(publisher, clientId, "waits");
+      const back = await connectWire(other, 5, kept(clientId, { cleanStart: clientId === "ends" }));
+      expect(back.connack.sessionPresent).toBe(clientId === "moves");
+      if (clientId === "moves") expect(seen(await back.expect("publish")).payload).toBe("waits");
+    }
+    const readDropped = async (filter: string) => (await one.act("topic.history", { filter, limit: 1 })).messages[0]?.dropped;
+    expect([await readDropped("moves"), await readDropped("ends")]).toEqual([0, 1]);
+    await expect.poll(() => one.logs.filter((line) => line.includes("dropped"))).toEqual(["1 message dropped for ends: session ended"]);
+    expect(other.views.get("figures")?.dropped["session ended"] ?? 0).toBe(0);
+  });
+
   it("[MQTT-209] an expired session is not present at any broker, and leaves nothing in Redis", async () => {
     const url = nextUrl();
     const [one, other] = await startPair(url);

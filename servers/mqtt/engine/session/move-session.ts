@@ -8,7 +8,7 @@ import type { HandoverParts, SharedHandover } from "../routing/shared-handover.t
 import { fromComputerTime } from "../steady-clock.ts";
 import type { AwaySessions } from "./away-sessions.ts";
 import type { Departures } from "./departures.ts";
-import type { EndedSubscriptions } from "./ended-subscriptions.ts";
+import type { EndedSessions } from "./ended-sessions.ts";
 import { Session, type SessionContext } from "./session.ts";
 import type { StoredDelivery, StoredSession } from "./session-store.ts";
 
@@ -23,7 +23,7 @@ export interface MoveParts extends RestoreParts {
   readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
   readonly departures: Pick<Departures, "begin" | "finish">;
   readonly handover: Pick<SharedHandover, "offer">;
-  readonly endedSubscriptions: Pick<EndedSubscriptions, "remove">;
+  readonly endedSessions: Pick<EndedSessions, "remove">;
   /** Sessions by client identifier. */
   readonly clients: ReadonlyMap<string, { disconnect(reason: ReasonCode, text: string): void }>;
   endSession(session: Session): void;
@@ -117,9 +117,9 @@ export function adoptSession(parts: MoveParts, session: Session, kept: StoredSes
 }
 
 /** A session whose subscriptions were restored is not opened. */
-export function abandonSession(parts: Pick<MoveParts, "endedSubscriptions">, session: Session): void {
+export function abandonSession(parts: Pick<MoveParts, "endedSessions">, session: Session): void {
   session.release();
-  parts.endedSubscriptions.remove(session);
+  parts.endedSessions.remove(session);
 }
 
 /** Releases a session to the broker where the client is now: its connection here ends. True if the store has a session to hand over. */
@@ -130,7 +130,10 @@ export function surrenderSession(parts: MoveParts, clientId: string, cleanStart:
   parts.departures.finish(session);
   if (!parts.sessions.has(clientId)) return false;
   if (cleanStart) parts.endSession(session);
-  else forgetSession(parts, session);
+  else {
+    giveUp(parts, session);
+    forgetSession(parts, session);
+  }
   return !cleanStart;
 }
 
@@ -138,6 +141,7 @@ export function surrenderSession(parts: MoveParts, clientId: string, cleanStart:
 export function surrenderAll(parts: MoveParts): void {
   for (const session of [...parts.sessions.values()]) {
     session.will = undefined;
+    if (session.expirySeconds > 0) giveUp(parts, session);
     // This broker may no longer write the session.
     session.expirySeconds = 0;
     parts.clients
@@ -151,7 +155,13 @@ export function surrenderAll(parts: MoveParts): void {
 function forgetSession(parts: MoveParts, session: Session): void {
   parts.away.delete(session);
   parts.sessions.delete(session.clientId);
-  parts.store?.handedOver?.(session.deliveries());
   session.release();
-  parts.endedSubscriptions.remove(session);
+  parts.endedSessions.remove(session);
+}
+
+/** The other broker delivers what it has of messages. */
+function giveUp({ store }: MoveParts, session: Session): void {
+  store?.handedOver?.(session.deliveries());
+  session.queue.clear();
+  session.inflight.clear();
 }

@@ -130,15 +130,13 @@ export class Session {
     this.heldBytes = bytes;
   }
 
-  /** The session is over, or at another broker. */
+  /** The session is over, or at another broker. Its messages are not removed here: they are dropped, or the other broker has them. */
   release(): void {
     this.hasEnded = true;
     this.expirySeconds = 0;
     this.will = undefined;
     if (this.heldBytes > 0 && isLongName(this.clientId)) this.context.counters.longClients--;
     this.count(0);
-    this.queue.clear();
-    this.inflight.clear();
   }
 
   /** The store, if this session survives the process. */
