@@ -32,7 +32,7 @@ async function join(host: string, room: string, name: string): Promise<Client> {
   return { id, socket, received, send };
 }
 
-it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, their call is explained, and a room is talked to and closed", async () => {
+it("[WEBRTC-431] [WEBRTC-432] [WEBRTC-554] two clients appear in rooms and in the ladder, their call is explained, and a room is talked to and closed", async () => {
   const { page, host } = await open();
   const [ada, bob] = [await join(host, "demo", "Ada"), await join(host, "demo", "Bob")];
   ada.send({ type: "offer", to: bob.id, sdp: offer });
@@ -71,6 +71,8 @@ it("[WEBRTC-431] [WEBRTC-432] two clients appear in rooms and in the ladder, the
   await question.getByText("Close the room demo?").waitFor();
   await question.getByRole("button", { name: "Close room" }).click();
   await page.getByText("No room", { exact: true }).waitFor();
+  await page.getByText(/^The room is over: /).waitFor();
+  expect(await page.getByRole("button", { name: "Close room", exact: true }).count()).toBe(0);
   await page.getByRole("row").filter({ hasText: "Ada" }).first().click();
   await page.getByRole("button", { name: "Disconnect", exact: true }).click();
   await page.getByRole("dialog").getByText("Disconnect Ada?").waitFor();

@@ -28,9 +28,10 @@ export function AuthorityActions({ authority: { file, pem } }: AuthorityActionsP
       <Button
         size="compact-xs"
         leftSection={icon}
-        onClick={() => saveFile("backlot-authority.crt", derOf(pem), "application/x-x509-ca-cert")}
+        title="In DER, for iOS and Android"
+        onClick={() => saveFile("backlot-authority.cer", derOf(pem), "application/x-x509-ca-cert")}
       >
-        Save .crt
+        Save .cer for phones
       </Button>
       <CopyButton text={pem} what="the certificate of the authority" />
       <Button size="compact-xs" variant="subtle" onClick={() => setIsOpen(true)}>

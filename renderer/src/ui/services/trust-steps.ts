@@ -32,7 +32,7 @@ export function trustSteps(file: string): readonly TrustSteps[] {
     {
       name: "iOS",
       steps: [
-        "Save the .crt file and send it to the device by AirDrop or mail.",
+        "Save the .cer file and send it to the device by AirDrop or mail.",
         "Open it, then install the profile in Settings, General, VPN & Device Management.",
         "Turn it on in Settings, General, About, Certificate Trust Settings.",
       ],
@@ -40,7 +40,7 @@ export function trustSteps(file: string): readonly TrustSteps[] {
     {
       name: "Android",
       steps: [
-        "Save the .crt file and copy it to the device.",
+        "Save the .cer file and copy it to the device.",
         "Settings, Security, Encryption & credentials, Install a certificate, CA certificate.",
         "An app accepts it only if its network security configuration trusts user certificates, for example in debug-overrides.",
       ],

@@ -17,10 +17,26 @@ import { requestedLadders } from "../ladder/ladder-scope.ts";
 import { ChatForm } from "./chat-form.tsx";
 import styles from "./rooms.module.css";
 
+interface RoomInspectorProps {
+  readonly room: WebrtcRoomView;
+  /** What is known of it is from before. */
+  readonly isOver: boolean;
+  readonly onClose: () => void;
+}
+
 /** A room: who may join, its chat, and what can be done with it. */
-export function RoomInspector({ room, onClose }: { readonly room: WebrtcRoomView; readonly onClose: () => void }) {
+export function RoomInspector({ room, isOver, onClose }: RoomInspectorProps) {
   const { name, since, hasPassword, peerCount, chatMessages } = room;
   const [said, setSaid] = useState(0);
+  if (isOver) {
+    return (
+      <InspectorFrame title={`#${name}`} hint={name} mono actions={<SignalsButton room={name} />} onClose={onClose}>
+        <InspectorPanel label="Room">
+          <Note>The room is over: its last peer has left, or it was closed. It was there since {clockTime(since)}.</Note>
+        </InspectorPanel>
+      </InspectorFrame>
+    );
+  }
   return (
     <InspectorFrame title={`#${name}`} hint={name} mono actions={<RoomActions room={room} />} onClose={onClose}>
       <InspectorPanel label="Room">
@@ -42,6 +58,19 @@ export function RoomInspector({ room, onClose }: { readonly room: WebrtcRoomView
   );
 }
 
+function SignalsButton({ room }: { readonly room: string }) {
+  return (
+    <Button
+      onClick={() => {
+        requestedLadders.give("webrtc", { room, peers: [] });
+        goTo(servicePage("webrtc", "signals"));
+      }}
+    >
+      Show signals
+    </Button>
+  );
+}
+
 function RoomActions({ room: { name, peerCount } }: { readonly room: WebrtcRoomView }) {
   const client = useControl();
   const confirm = useConfirm();
@@ -55,14 +84,7 @@ function RoomActions({ room: { name, peerCount } }: { readonly room: WebrtcRoomV
   };
   return (
     <>
-      <Button
-        onClick={() => {
-          requestedLadders.give("webrtc", { room: name, peers: [] });
-          goTo(servicePage("webrtc", "signals"));
-        }}
-      >
-        Show signals
-      </Button>
+      <SignalsButton room={name} />
       <Button onClick={() => void close()}>Close room</Button>
     </>
   );

@@ -1,4 +1,5 @@
 import { useMemo, useState } from "react";
+import type { WebrtcViews } from "../../../../../contract/services/webrtc.ts";
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useService } from "../../../control/use-store.ts";
@@ -67,7 +68,9 @@ export function WebrtcRooms() {
           </Facts>
         </StatusLine>
       }
-      below={opened && (opened.kind === "room" || opened.kind === "peer") && <OpenedRow row={opened} onClose={choice.close} />}
+      below={
+        opened && (opened.kind === "room" || opened.kind === "peer") && <OpenedRow row={opened} rooms={rooms} onClose={choice.close} />
+      }
     >
       {rows === undefined ? (
         <Loading what="the rooms" />
@@ -95,11 +98,19 @@ export function WebrtcRooms() {
   );
 }
 
-function OpenedRow({ row, onClose }: { readonly row: Extract<RoomRow, { kind: "room" | "peer" }>; readonly onClose: () => void }) {
+interface OpenedRowProps {
+  readonly row: Extract<RoomRow, { kind: "room" | "peer" }>;
+  readonly rooms: WebrtcViews["rooms"] | undefined;
+  readonly onClose: () => void;
+}
+
+function OpenedRow({ row, rooms, onClose }: OpenedRowProps) {
+  // Where not all are named, it may be among the others.
+  const isOver = row.kind === "room" && rooms?.more === 0 && !rooms.rooms.some(({ name }) => name === row.room.name);
   return (
     <InspectorSlot shows={row.id}>
       {row.kind === "room" ? (
-        <RoomInspector key={row.id} room={row.room} onClose={onClose} />
+        <RoomInspector key={row.id} room={row.room} isOver={isOver} onClose={onClose} />
       ) : (
         <WebrtcRow row={row.peer.row} onClose={onClose} />
       )}
