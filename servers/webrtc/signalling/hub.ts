@@ -264,7 +264,8 @@ export class Hub {
     const room = this.#rooms.get(name);
     if (!room) return;
     const members = ownMembers(room);
-    for (const member of members) this.#takeOut(member, room);
+    // The newest first: with the oldest, a room passes to the address of the next one.
+    for (const member of members.toReversed()) this.#takeOut(member, room);
     this.#broadcasts.tell(room, { type: "error", code: "room-closed", message: `The room ${name} was closed${why}` }, { to: members });
   }
 
