@@ -261,6 +261,11 @@ it("[HTTP-100] no log line shows a secret", async () => {
     `/./basic-auth/u/${secret}`,
     `/BASIC-AUTH/u/${secret}`,
     `/basic%2Dauth/u/${secret}`,
+    `/%62asic-auth/u/${secret}`,
+    `/hidden-basic-%61uth%2Fu%2f${secret}`,
+    `/digest-aut%68/auth/u/${secret}`,
+    `/c%6fokies/set/name/${secret}`,
+    `/cookies/%73et?name=${secret}`,
   ];
   for (const path of paths) await raw(service.port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
   await until(() => service.logs.filter(({ level }) => level === "info").length === 8 + paths.length);

@@ -26,7 +26,7 @@ export interface BodyReader {
   readonly hasNext: boolean;
   /** The next complete message, if there is one by then. */
   next(): WireMessage | undefined;
-  /** To be called when the body has ended and `next` has nothing more. */
+  /** To be called when the body has ended and `next` has nothing more, and again where that made a further message. */
   end(): void;
 }
 

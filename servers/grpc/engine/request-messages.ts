@@ -34,8 +34,6 @@ export class RequestMessages {
   #messageBytes = 0;
   /** The client has sent its last byte. */
   #hasEnded = false;
-  /** And the body knows. */
-  #isBodyEnded = false;
   /** Nothing more is read. */
   #isDone = false;
   #onClosed: (() => void) | undefined;
@@ -143,11 +141,8 @@ export class RequestMessages {
     try {
       const message = this.#body.next();
       if (message || !this.#hasEnded || this.#body.hasNext) return message;
-      if (!this.#isBodyEnded) {
-        this.#isBodyEnded = true;
-        this.#body.end();
-        if (this.#body.hasNext) return undefined;
-      }
+      this.#body.end();
+      if (this.#body.hasNext) return undefined;
     } catch (error) {
       this.fail(error);
       return undefined;

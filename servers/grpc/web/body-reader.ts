@@ -10,7 +10,7 @@ const base64Values = Int8Array.from({ length: 256 }, (_, code) =>
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".indexOf(String.fromCharCode(code)),
 );
 
-/** The body of gRPC-Web's text form: the same in base64, with padding anywhere. */
+/** The body of gRPC-Web's text form: the same in base64, with padding anywhere, or without at its end. */
 export class TextBody extends FramedBody {
   readonly #text = new ByteQueue();
 
@@ -42,37 +42,37 @@ export class TextBody extends FramedBody {
 
   /** Undefined also where some text was decoded, and more is there. */
   override next(): WireMessage | undefined {
-    if (!super.hasNext && this.#text.length >= 4) super.push(this.#decoded());
+    if (!super.hasNext && this.#text.length >= 4) {
+      super.push(decoded(this.#text.take(Math.min(charactersAtOnce, this.#text.length - (this.#text.length % 4)))));
+    }
     return super.next();
   }
 
-  /** Of the next characters, four by four: there may be padding behind each. */
-  #decoded(): Buffer {
-    const text = this.#text.take(Math.min(charactersAtOnce, this.#text.length - (this.#text.length % 4)));
-    const bytes = Buffer.allocUnsafe((text.length / 4) * 3);
-    let length = 0;
-    for (let at = 0; at < text.length; at += 4) {
-      const [third, fourth] = [text[at + 2] as number, text[at + 3] as number];
-      const count = fourth !== padding ? 3 : third !== padding ? 2 : 1;
-      const a = base64Values[text[at] as number] as number;
-      const b = base64Values[text[at + 1] as number] as number;
-      const c = count > 1 ? (base64Values[third] as number) : 0;
-      const d = count > 2 ? (base64Values[fourth] as number) : 0;
-      if ((a | b | c | d) < 0) throw new UnreadableRequest("the request is not base64");
-      bytes[length] = (a << 2) | (b >> 4);
-      bytes[length + 1] = (b << 4) | (c >> 2);
-      bytes[length + 2] = (c << 6) | d;
-      length += count;
-    }
-    return bytes.subarray(0, length);
-  }
-
   override end(): void {
-    if (this.#text.length > 0) {
-      throw new UnreadableRequest("the request is not base64: its length is not a multiple of four");
-    }
-    super.end();
+    const rest = this.#text.take(this.#text.length);
+    if (rest.length > 0) super.push(decoded(Buffer.concat([rest, Buffer.alloc(4 - rest.length, padding)])));
+    if (!super.hasNext) super.end();
   }
+}
+
+/** Of characters four by four: there may be padding behind each. */
+function decoded(text: Buffer): Buffer {
+  const bytes = Buffer.allocUnsafe((text.length / 4) * 3);
+  let length = 0;
+  for (let at = 0; at < text.length; at += 4) {
+    const [third, fourth] = [text[at + 2] as number, text[at + 3] as number];
+    const count = fourth !== padding ? 3 : third !== padding ? 2 : 1;
+    const a = base64Values[text[at] as number] as number;
+    const b = base64Values[text[at + 1] as number] as number;
+    const c = count > 1 ? (base64Values[third] as number) : 0;
+    const d = count > 2 ? (base64Values[fourth] as number) : 0;
+    if ((a | b | c | d) < 0) throw new UnreadableRequest("the request is not base64");
+    bytes[length] = (a << 2) | (b >> 4);
+    bytes[length + 1] = (b << 4) | (c >> 2);
+    bytes[length + 2] = (c << 6) | d;
+    length += count;
+  }
+  return bytes.subarray(0, length);
 }
 
 /** Connect's unary calls: the body is the message. */

@@ -50,12 +50,14 @@ export function routeTable(config: HttpConfig, hub: SseHub): readonly Route[] {
 /** The parts of the routes' paths that hold a password or a cookie's value, also in spellings that are no route, such as behind a base URL that ends with a slash. */
 const secretPath =
   /^((?:[a-z][\w+.-]*:\/\/[^/?#]*)?\/[/.]*(?:(?:hidden-)?basic-auth\/+[^/?]*|digest-auth\/+[^/?]*\/+[^/?]*|cookies\/+set\/+[^/?]*)\/)[^?]+/i;
+/** Escapes of letters, digits, `-./_~`: a route's name may be written with them. */
+const encodedPlain = /%(?:2[d-f]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/gi;
 const cookieQuery = /^[^?]*\/cookies\/set\/*\?/i;
 
 /** A request target for the log, with secrets redacted. */
 export function maskSecretPath(target: string): string {
-  const plain = target.replace(/%2d/gi, "-");
+  const plain = target.replace(encodedPlain, (encoded) => decodeURIComponent(encoded));
   if (!/auth\/|\/cookies\/+set/i.test(plain)) return target;
-  const masked = secretPath.test(plain) ? plain.replace(secretPath, "$1…") : target;
+  const masked = secretPath.test(plain) ? plain.replace(secretPath, "$1…") : cookieQuery.test(plain) ? plain : target;
   return cookieQuery.test(masked) ? masked.replace(/([?&][^=&?]*)=[^&]*/g, "$1=…") : masked;
 }
