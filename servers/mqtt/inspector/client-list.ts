@@ -20,9 +20,15 @@ export interface ClientQuery {
   readonly limit: number;
 }
 
+/** Thousands of long identifiers may begin alike: those stay in the order in which the sessions began. */
+const comparedLength = 128;
+
 /** Equal ones are sorted by name. */
-const connectedFirst = (one: Session, other: Session) =>
-  Number(other.recipient !== undefined) - Number(one.recipient !== undefined) || (one.clientId < other.clientId ? -1 : 1);
+export const connectedFirst = (one: Pick<Session, "recipient" | "clientId">, other: Pick<Session, "recipient" | "clientId">): number =>
+  Number(other.recipient !== undefined) - Number(one.recipient !== undefined) ||
+  compareTexts(one.clientId.slice(0, comparedLength), other.clientId.slice(0, comparedLength));
+
+const compareTexts = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1);
 
 /** Without a search for a text, which looks at all subscriptions. */
 export function listClients(engine: Engine, clientFaults: ClientFaults, query: Omit<ClientQuery, "text">): MqttClientPage {

@@ -2,12 +2,20 @@ import { credentialFields, notRecorded } from "../../../contract/traffic/mqtt.ts
 import type { Tone } from "../../../contract/traffic/row.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import { namesSecret } from "../../../contract/traffic/secret-names.ts";
-import { textWithoutCredentials } from "../../core/http/record/without-credentials.ts";
+import type { FoundCredentials } from "../../core/credentials/found-credentials.ts";
+import { targetWithoutCredentials, textWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordReader } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
-import { type PacketFields, userPropertyName } from "./packet-fields.ts";
+import {
+  type PacketFields,
+  payloadWithoutCredentials,
+  userPropertyName,
+  willContentTypeName,
+  willPayloadName,
+  withoutCutMark,
+} from "./packet-fields.ts";
 
 export interface MqttEventFacts {
   readonly id: number;
@@ -71,13 +79,22 @@ export const mqttEventDecoder: DetailDecoder<"mqtt-event"> = {
   },
   withoutCredentials: ({ row, detail }, found) => ({
     row: { ...row, preview: textWithoutCredentials(row.preview, found) },
-    detail: detail?.fields ? { ...detail, fields: withoutSecrets(detail.fields) } : detail,
+    detail: detail?.fields ? { ...detail, fields: withoutSecrets(detail.fields, found) } : detail,
   }),
 };
 
-const withoutSecrets = (fields: PacketFields): PacketFields =>
-  fields.map(([name, value]) => {
-    const isNamed = name.startsWith(userPropertyName) && namesSecret(name.slice(userPropertyName.length));
-    const isSecret = isNamed || (credentialFields.includes(name) && !value.endsWith(notRecorded));
-    return isSecret ? [name, hidden] : [name, value];
+function withoutSecrets(fields: PacketFields, found: FoundCredentials): PacketFields {
+  const label = fields.find(([name]) => name === willContentTypeName)?.[1] ?? "";
+  return fields.map(([name, value]) => {
+    const { text, mark } = withoutCutMark(value);
+    const isCut = mark !== "";
+    if (name === willPayloadName) return [name, payloadWithoutCredentials(text, found, { label, isEncoded: false }, isCut) + mark];
+    const isProperty = name.startsWith(userPropertyName);
+    const isNamed = isProperty && namesSecret(name.slice(userPropertyName.length));
+    if (isNamed || (credentialFields.includes(name) && !value.endsWith(notRecorded))) {
+      found.add(text);
+      return [name, hidden];
+    }
+    return [name, (isProperty ? targetWithoutCredentials(text, found) : found.hideIn(text, isCut)) + mark];
   });
+}

@@ -1,5 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { notRecorded } from "../../../contract/traffic/mqtt.ts";
+import { hidden } from "../../../contract/traffic/secret-headers.ts";
+import type { FoundCredentials } from "../../core/credentials/found-credentials.ts";
+import { base64WithoutCredentials, type ContentLabel, textWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import type { ConnectPacket, DisconnectPacket, SubscriptionRequest, Will } from "../codec/packet.ts";
 import { decodeForwarded, type Properties } from "../codec/properties.ts";
 import { reasonName } from "../codec/reason-code.ts";
@@ -16,6 +19,9 @@ const mostFields = 100;
 /** Of all fields of a packet, in characters. */
 const mostText = 16_384;
 export const userPropertyName = "User property ";
+export const willPayloadName = "Will payload";
+const contentTypeName = "content type";
+export const willContentTypeName = `Will: ${contentTypeName}`;
 
 export const versionNames: Readonly<Record<number, string>> = { 3: "3.1", 4: "3.1.1", 5: "5.0" };
 
@@ -69,7 +75,7 @@ function willFields({ topic, qos, retain, payload, properties = {} }: Will): Pac
     ["Will topic", topic],
     ["Will QoS", String(qos)],
     ["Will retain", yesOrNo(retain)],
-    ["Will payload", payloadText(payload)],
+    [willPayloadName, payloadText(payload)],
     ...propertyFields({ ...properties, ...(properties.forwarded && decodeForwarded(properties.forwarded)) }).map(
       ([name, value]) => [name.startsWith(userPropertyName) ? name : `Will: ${name}`, value] as const,
     ),
@@ -82,6 +88,14 @@ function payloadText(payload: Buffer): string {
   if (isUtf8(payload)) return payload.toString("utf8");
   const start = payload.subarray(0, mostHexBytes);
   return `${payload.length} bytes: ${start.toString("hex")}${payload.length > start.length ? "…" : ""}`;
+}
+
+/** What `payloadText` has made, for an export. */
+export function payloadWithoutCredentials(text: string, found: FoundCredentials, type: ContentLabel, isCut: boolean): string {
+  const [, bytes, hex] = /^(\d+ bytes: )([0-9a-f]+)…?$/.exec(text) ?? [];
+  if (bytes === undefined || hex === undefined) return textWithoutCredentials(text, found, type, isCut);
+  const base64 = Buffer.from(hex, "hex").toString("base64");
+  return base64WithoutCredentials(base64, found, type, "perhaps") === base64 ? text : `${bytes}${hidden}`;
 }
 
 type Shown = readonly [name: string, text: (value: never) => string];
@@ -101,7 +115,7 @@ const names = {
   willDelayInterval: ["delay interval", seconds],
   payloadFormatIndicator: ["payload format", plain],
   messageExpiryInterval: ["message expiry interval", seconds],
-  contentType: ["content type", plain],
+  contentType: [contentTypeName, plain],
   responseTopic: ["response topic", plain],
   correlationData: ["correlation data", (value: Buffer) => value.toString("hex")],
 } as const satisfies Partial<Record<keyof Properties, Shown>>;
@@ -131,3 +145,10 @@ function bounded(fields: PacketFields): PacketFields {
 }
 
 const cut = (text: string): string => (text.length > longestValue ? `${text.slice(0, longestValue)}… (${text.length} characters)` : text);
+const cutMark = /… \(\d+ characters\)$/;
+
+/** A value of a field, and what is said behind one that was cut. */
+export function withoutCutMark(value: string): { readonly text: string; readonly mark: string } {
+  const at = cutMark.exec(value)?.index ?? value.length;
+  return { text: value.slice(0, at), mark: value.slice(at) };
+}

@@ -105,3 +105,33 @@ it("[MQTT-320] with recordCredentials the password and authentication data are k
   const exported = mqttEventDecoder.withoutCredentials({ row: { preview: "" } as never, detail }, new FoundCredentials());
   expect(JSON.stringify(exported)).not.toMatch(/secret-1|01ff/);
 });
+
+it("[MQTT-492] an export hides in a will's payload, and in user properties, what it hides in those of a message", () => {
+  const exported = (payload: Buffer, contentType?: string) => {
+    const will = {
+      ...connect.will,
+      payload,
+      properties: { ...(contentType && { contentType }), userProperties: [["see", "/a?token=tok-5678"]] as [string, string][] },
+    };
+    const fields = connectFields({ ...connect, will }, false);
+    const detail = { kind: "mqtt-event", id: 1, at: 1, clientId: "thermo", text: "", fields } as const;
+    const found = new FoundCredentials();
+    const pass = () => mqttEventDecoder.withoutCredentials({ row: { preview: "" } as never, detail }, found);
+    pass();
+    const shown = pass().detail;
+    return new Map(shown?.kind === "mqtt-event" ? shown.fields : []);
+  };
+  const payloadOf = (text: string, type?: string) => exported(Buffer.from(text), type).get("Will payload");
+  expect(payloadOf('{"state":"gone","password":"pw-5678"}')).toBe('{"state":"gone","password":"•••"}');
+  expect(payloadOf("state=gone&password=pw-5678")).toBe("state=gone&password=•••");
+  expect(payloadOf("the password: pw-5678", "application/json")).toBe("•••");
+  expect(payloadOf("it had tok-1234")).toBe("it had •••");
+  expect(payloadOf(`{"text":"${"a".repeat(960)}","password":"${"pw-5678".repeat(20)}"}`)).not.toContain("pw-5678");
+  expect(payloadOf(`${"a".repeat(995)}tok-1234`)).toBe(`${"a".repeat(995)}•••… (1003 characters)`);
+  expect(payloadOf('{"state":"gone"}')).toBe('{"state":"gone"}');
+  expect(payloadOf(`{"text":"${"a".repeat(1_200)}"}`)).toBe(`{"text":"${"a".repeat(991)}… (1211 characters)`);
+  const bytes = Buffer.concat([Buffer.from('{"password":"pw-5678"'), Buffer.from([0xff])]);
+  expect(exported(bytes).get("Will payload")).toBe("22 bytes: •••");
+  expect(exported(Buffer.from([1, 255])).get("Will payload")).toBe("2 bytes: 01ff");
+  expect(exported(Buffer.from("bye")).get("User property see")).toBe("/a?token=…");
+});

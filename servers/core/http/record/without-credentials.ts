@@ -88,7 +88,7 @@ function credentialsIn(name: string, value: string): readonly string[] {
 }
 
 /** The sender's content type. */
-interface ContentLabel {
+export interface ContentLabel {
   readonly label: string;
   readonly isEncoded: boolean;
 }
