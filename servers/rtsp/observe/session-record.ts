@@ -1,4 +1,6 @@
+import { redactTarget } from "../../../contract/traffic/redact-target.ts";
 import { type RtspMessagePart, type RtspSession, type RtspSessionTrack, rtspRoles } from "../../../contract/traffic/rtsp.ts";
+import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import type { FoundCredentials } from "../../core/credentials/found-credentials.ts";
 import { fieldsWithoutCredentials, rowWithoutCredentials, targetWithoutCredentials } from "../../core/http/record/without-credentials.ts";
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
@@ -30,23 +32,56 @@ export const sessionDecoder: DetailDecoder<"rtsp"> = {
     part.kind === "rtsp-message" ? { ...part, base64: messageWithoutCredentials(part.base64, found) } : part,
 };
 
-/** A head with fields as in HTTP, and a body. */
+/** A head with fields as in HTTP, and a body, which may be a description. */
 function messageWithoutCredentials(base64: string, found: FoundCredentials): string {
   const text = Buffer.from(base64, "base64").toString("latin1");
-  const end = text.indexOf("\r\n\r\n");
-  const lines = (end < 0 ? text : text.slice(0, end)).split("\r\n");
-  const shown = lines.map((line, index) => {
-    const colon = line.indexOf(":");
-    if (index === 0 || colon < 0) {
-      const words = line.split(" ");
-      return words.map((word) => targetWithoutCredentials(word, found)).join(" ");
-    }
-    const name = line.slice(0, colon);
-    const [[, value = ""] = []] = fieldsWithoutCredentials([[name, line.slice(colon + 1).trim()]], found);
-    return `${name}: ${value}`;
-  });
-  const body = end < 0 ? "" : text.slice(end);
-  return Buffer.concat([Buffer.from(shown.join("\r\n")), found.hideInBytes(Buffer.from(body, "latin1"))]).toString("base64");
+  const end = /\n\r?\n/.exec(text)?.index ?? text.length;
+  const shown = text
+    .slice(0, end)
+    .split("\n")
+    .map((line, index) => headLineWithoutCredentials(line, index, found));
+  const body = text
+    .slice(end)
+    .split("\n")
+    .map((line) => descriptionLineWithoutCredentials(line, found));
+  const bytes = found.hideInBytes(Buffer.from(body.join("\n"), "latin1"));
+  return Buffer.concat([Buffer.from(shown.join("\n")), bytes]).toString("base64");
+}
+
+function headLineWithoutCredentials(whole: string, index: number, found: FoundCredentials): string {
+  const [line, end] = splitLineEnd(whole);
+  const colon = line.indexOf(":");
+  if (index === 0 || colon < 0) {
+    const words = line.split(" ");
+    return words.map((word) => targetWithoutCredentials(word, found)).join(" ") + end;
+  }
+  const name = line.slice(0, colon);
+  const [[, value = ""] = []] = fieldsWithoutCredentials([[name, line.slice(colon + 1).trim()]], found);
+  return `${name}: ${value}${end}`;
+}
+
+const splitLineEnd = (line: string): readonly [line: string, end: string] => (line.endsWith("\r") ? [line.slice(0, -1), "\r"] : [line, ""]);
+
+/** RFC 4566 §5.12, RFC 4567 and RFC 4568 §9.1: what is left of a line is a key, but for its method ("clear:", "mikey ") or suite. */
+const keyLine = /^(?:k=[^:]*:|a=key-mgmt:[ ]?[^ ]* |a=crypto:[^ ]* [^ ]* )/i;
+/** RFC 2326, C.1.1: the URI of a track or of all; others have theirs in `u=`. */
+const uriLine = /^(?:a=[\w-]+:|[a-z]=)/i;
+
+/** What takes the place of a secret is UTF-8. */
+const latin1Of = (mark: string) => Buffer.from(mark).toString("latin1");
+
+function descriptionLineWithoutCredentials(whole: string, found: FoundCredentials): string {
+  const [line, end] = splitLineEnd(whole);
+  const [method] = keyLine.exec(line) ?? [];
+  if (method !== undefined) {
+    found.add(line.slice(method.length));
+    return method + latin1Of(hidden) + end;
+  }
+  if (!/^a=control:/i.test(line) && !line.includes("://")) return whole;
+  const [before = ""] = uriLine.exec(line) ?? [];
+  const words = line.slice(before.length).split(" ");
+  const shown = words.map((word) => redactTarget(word, (value) => found.add(value)).replaceAll("…", latin1Of("…")));
+  return before + shown.join(" ") + end;
 }
 
 /** Of the states that were written one after the other, the last one counts. */

@@ -7,7 +7,7 @@ import type { EndedBy } from "../observe/session-entry.ts";
 import type { DescribedTrack } from "../protocol/media-description.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PathSource, Paths } from "../streams/paths.ts";
-import { RtpSource } from "../streams/rtp-source.ts";
+import { type ReceivedCounts, RtpSource } from "../streams/rtp-source.ts";
 import type { Stream, StreamLimits } from "../streams/stream.ts";
 import type { Announcement } from "./announcement.ts";
 import { type ReaderLimits, type ReaderTrackCounts, StreamReader } from "./stream-reader.ts";
@@ -83,6 +83,8 @@ export class RtspSession {
   #reader: StreamReader | undefined;
   /** Of the last RECORD: its counts outlive it. */
   #source: RtpSource | undefined;
+  /** By track, of what RECORD had before the last one. */
+  readonly #receivedBefore = new Map<number, ReceivedCounts>();
   #pathSource: PathSource | undefined;
   #activeAtMs = performance.now();
   /** When the last packet of a publisher came. */
@@ -185,10 +187,28 @@ export class RtspSession {
       close: (reason) => this.end(reason, "server"),
     };
     paths.publish(this.path, pathSource, this.address);
+    for (const index of media.tracks.keys()) {
+      const counts = this.#receivedOf(index);
+      if (counts) this.#receivedBefore.set(index, counts);
+    }
     this.#source = source;
     this.#pathSource = pathSource;
     this.#packetAtMs = performance.now();
     this.state = "recording";
+  }
+
+  /** Of the whole session: it may pause, and then record again. */
+  #receivedOf(track: number): ReceivedCounts | undefined {
+    const counts = this.#source?.counts(track);
+    const before = this.#receivedBefore.get(track);
+    if (!counts || !before) return counts;
+    return {
+      packets: before.packets + counts.packets,
+      bytes: before.bytes + counts.bytes,
+      lost: before.lost + counts.lost,
+      wrong: before.wrong + counts.wrong,
+      jitterSeconds: (counts.packets > 0 ? counts : before).jitterSeconds,
+    };
   }
 
   #unpublish(): void {
@@ -286,7 +306,7 @@ export class RtspSession {
     return [...this.#transports].map(([index, { title }]) => {
       const codec = (media.role === "read" ? media.stream.tracks[index] : media.tracks[index]?.track)?.codec ?? "";
       if (media.role === "publish") {
-        const counts = this.#source?.counts(index);
+        const counts = this.#receivedOf(index);
         const loss = counts && { lost: counts.lost, jitterMs: counts.jitterSeconds * 1_000 };
         return {
           index,
@@ -314,7 +334,7 @@ export class RtspSession {
     let received = 0;
     let sent = 0;
     for (const { bytes } of this.#counts.values()) sent += bytes;
-    for (const index of this.#transports.keys()) received += this.#source?.counts(index).bytes ?? 0;
+    for (const index of this.#transports.keys()) received += this.#receivedOf(index)?.bytes ?? 0;
     return { received, sent };
   }
 }
