@@ -8,6 +8,7 @@ import type { EngineLimits } from "./engine/engine-limits.ts";
 import type { RetainedTree } from "./engine/retained/retained-tree.ts";
 import type { SessionStore, StoredState } from "./engine/session/session-store.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
+import type { TraceOf } from "./persistence/load-sessions.ts";
 
 /** Retained messages that are loaded in one turn of the event loop. */
 const messagesAtOnce = 500;
@@ -20,11 +21,17 @@ export interface Storage {
   readonly cluster: RedisCluster | undefined;
 }
 
+export interface StoragePlaces {
+  readonly retained: RetainedTree;
+  readonly limits: Pick<EngineLimits, "retainedMessages" | "retainedBytes">;
+  /** For messages of an earlier run. */
+  readonly traceOf: TraceOf;
+}
+
 /** Opens the store of sessions and retained messages, and loads the retained ones into the tree. SQLite and Redis are imported only if configured. */
 export async function openStorage(
   { config, dataDir, log, onStop }: ServiceContext<MqttConfig, MqttActions, MqttViews>,
-  retained: RetainedTree,
-  { retainedMessages, retainedBytes }: Pick<EngineLimits, "retainedMessages" | "retainedBytes">,
+  { retained, limits: { retainedMessages, retainedBytes }, traceOf }: StoragePlaces,
 ): Promise<Storage> {
   if (config.cluster !== "") {
     const { openCluster } = await import("./cluster/redis-cluster.ts");
@@ -38,6 +45,7 @@ export async function openStorage(
   const store = await openSqliteSessionStore({
     file: path.join(dataDir(), "sessions.sqlite"),
     synchronous: config.powerSafe ? "FULL" : "NORMAL",
+    traceOf,
   });
   onStop(() => store.close());
   const state = store.load();

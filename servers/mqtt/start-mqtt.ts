@@ -56,7 +56,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   const watch = watchEngine({ traffic: context.traffic, log, recorder, recordCredentials: config.recordCredentials });
   onStop(watch.close);
   const limits = limitsOfConfig(config, openFileLimit(), log);
-  const { store, sessions, cluster } = await openStorage(context, retained, limits);
+  const { store, sessions, cluster } = await openStorage(context, { retained, limits, traceOf: recorder.traceOfEarlier });
   const bus = await createAedesBus({ retained, store });
   onStop(() => bus.close());
 

@@ -102,7 +102,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   private bytes: string;
   private payloadAt: number;
   payloadBytes: number;
-  private readonly startedAt = performance.now();
+  private startedAt = performance.now();
   private readonly context: RecordContext;
   private deliveries: NotedDelivery[] | undefined = undefined;
   /** Characters of the client identifiers in it, which the record keeps when the clients are gone. */
@@ -132,7 +132,12 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   }
 
   /** Restores a record of an earlier process from what the supervisor kept. */
-  static restored({ at, peer }: TrafficRow, message: PublishedMessage, routed: RoutedMessage, context: RecordContext): MessageRecord {
+  static restored(
+    { at, peer, tookMs }: TrafficRow,
+    message: PublishedMessage,
+    routed: RoutedMessage,
+    context: RecordContext,
+  ): MessageRecord {
     const { id, topic, qos, retain, publisherId, version, dup, topicAlias, payloadAt } = message;
     const bytes = Buffer.from(message.bytes, "latin1");
     const published = new Message({ topic, payload: bytes.subarray(payloadAt), qos: qos as Qos, retain, publisherId });
@@ -153,6 +158,8 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     if (routed.deliveries.length > 0) record.deliveries = [...routed.deliveries];
     record.deliveryNames = namesIn(record.deliveries);
     record.settled = true;
+    record.settledAfterMs = tookMs ?? 0;
+    record.startedAt -= Math.max(0, Date.now() - at);
     record.wrote = true;
     return record;
   }

@@ -7,6 +7,7 @@ import type { ObservedPublisher } from "../engine/engine-observer.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { MqttConfig } from "../mqtt-config.ts";
+import { EarlierRecords } from "./earlier-records.ts";
 import { KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";
 import { mqttEvent } from "./mqtt-event.ts";
@@ -81,6 +82,7 @@ export class MessageRecorder {
   private unfollowed: { readonly record: MessageRecord; readonly message: Message }[] = [];
   /** What became of them is known only now, long after their rows were complete. */
   private readonly changed = new Set<MessageRecord>();
+  private readonly earlier = new EarlierRecords((id) => this.messages.find(id) ?? this.cleared?.messages.find(id));
   private readonly traffic: TrafficSink;
   private readonly limits: RecorderLimits;
   private readonly context: RecordContext;
@@ -100,6 +102,9 @@ export class MessageRecorder {
     };
     this.timer = setInterval(() => this.tick(), tickMs);
   }
+
+  /** For messages that earlier processes recorded, and that wait in stored sessions. */
+  readonly traceOfEarlier = this.earlier.traceOf;
 
   get kept(): number {
     return this.messages.size;
@@ -265,11 +270,15 @@ export class MessageRecorder {
   /** Reads the records of earlier processes, and puts them before those recorded meanwhile. */
   async restoreFrom(kept: AsyncIterable<KeptRecord>): Promise<void> {
     const { clears } = this;
-    const earlier = await readHistory(kept, () => this.createMessages(), this.context);
-    if (this.clears !== clears) return;
-    if (earlier.size > 0) {
-      earlier.appendNewer(this.messages);
-      this.messages = earlier;
+    try {
+      const earlier = await readHistory(kept, () => this.createMessages(), this.context);
+      if (this.clears !== clears) return;
+      if (earlier.size > 0) {
+        earlier.appendNewer(this.messages);
+        this.messages = earlier;
+      }
+    } finally {
+      this.earlier.read();
     }
     await this.addRetained();
   }

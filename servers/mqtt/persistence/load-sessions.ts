@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Qos } from "../codec/packet.ts";
-import { Message } from "../engine/routing/message.ts";
+import { type DeliveryTrace, Message } from "../engine/routing/message.ts";
 import type { StoredDelivery, StoredSession, StoredState, StoredSubscription } from "../engine/session/session-store.ts";
 import { fromComputerTime } from "../engine/steady-clock.ts";
 import { parseWill } from "./will-text.ts";
@@ -14,8 +14,10 @@ interface MessageRow {
   readonly forwarded: Buffer;
   readonly expires_at: number;
   readonly publisher: string;
+  readonly record: number | null;
+  readonly recorded_at: number | null;
 }
-interface RetainedRow extends MessageRow {
+interface RetainedRow extends Omit<MessageRow, "record" | "recorded_at"> {
   readonly address: string | null;
 }
 interface SessionRow {
@@ -45,7 +47,11 @@ interface DeliveryRow {
   readonly packet_id: number;
   readonly released: number;
   readonly shared_id: number;
+  readonly as_retained: number | null;
 }
+
+/** For a message that an earlier process recorded. */
+export type TraceOf = (id: number, at: number) => DeliveryTrace;
 
 export interface SessionLoader {
   readonly state: StoredState;
@@ -58,6 +64,7 @@ export interface SessionLoaderOptions {
   readonly lastMessage: number;
   /** Gets the identifiers of messages that no delivery names. */
   readonly unused: number[];
+  readonly traceOf?: TraceOf | undefined;
 }
 
 const rowsAtOnce = 100;
@@ -66,7 +73,7 @@ const rowsAtOnce = 100;
  * Reads the stored state row by row, as it is iterated: between two steps the file may be written. The row of a message stays until all
  * sessions are loaded, also if those before leave it out.
  */
-export function createSessionLoader(database: Database.Database, { lastMessage, unused }: SessionLoaderOptions): SessionLoader {
+export function createSessionLoader(database: Database.Database, { lastMessage, unused, traceOf }: SessionLoaderOptions): SessionLoader {
   const prepare = (sql: string) => database.prepare(sql);
   const nextSession = prepare("SELECT * FROM session WHERE id > ? ORDER BY id LIMIT 1");
   const nextRetained = prepare("SELECT * FROM retained WHERE topic > ? ORDER BY topic LIMIT 1");
@@ -86,6 +93,7 @@ export function createSessionLoader(database: Database.Database, { lastMessage, 
     if (!row) return undefined;
     const read = toMessage(row, row.retain === 1);
     read.storedId = id;
+    if (traceOf && row.record !== null && row.recorded_at !== null) read.trace = traceOf(row.record, row.recorded_at);
     // For the loader.
     read.storedUses = 1;
     messages.set(id, read);
@@ -175,7 +183,7 @@ export function createSessionLoader(database: Database.Database, { lastMessage, 
   return loader;
 }
 
-const toMessage = (row: MessageRow, retain: boolean): Message =>
+const toMessage = (row: Omit<MessageRow, "record" | "recorded_at">, retain: boolean): Message =>
   new Message({
     topic: row.topic,
     payload: row.payload,
@@ -200,5 +208,6 @@ const toDelivery = (row: DeliveryRow, message: Message, sharedFilter: string): S
   identifiers: row.identifiers === "" ? [] : row.identifiers.split(",").map(Number),
   packetId: row.packet_id,
   released: row.released === 1,
+  asRetained: row.as_retained === 1,
   sharedFilter,
 });

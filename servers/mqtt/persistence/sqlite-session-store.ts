@@ -5,7 +5,7 @@ import type { Delivery } from "../engine/delivery/delivery.ts";
 import type { Subscription } from "../engine/routing/subscription.ts";
 import type { LocalSessionStore, SessionKey } from "../engine/session/session-store.ts";
 import { toComputerTime } from "../engine/steady-clock.ts";
-import { createSessionLoader } from "./load-sessions.ts";
+import { createSessionLoader, type TraceOf } from "./load-sessions.ts";
 import { prepareSessionSchema } from "./session-schema.ts";
 import { willText } from "./will-text.ts";
 
@@ -13,6 +13,7 @@ export interface SessionStoreOptions {
   readonly file: string;
   /** FULL: acknowledgements wait until the data is on the disk, not only in the operating system's cache. */
   readonly synchronous: "FULL" | "NORMAL";
+  readonly traceOf?: TraceOf | undefined;
 }
 
 /** Rows that a commit writes in about as long as clients have in a turn of the event loop. */
@@ -23,7 +24,7 @@ const bytesOfTurn = 1 << 20;
 const unusedAtOnce = 500;
 
 /** Sessions in one SQLite file, with one transaction per tick. Throws a STORE_… error. */
-export async function openSqliteSessionStore({ file, synchronous }: SessionStoreOptions): Promise<LocalSessionStore> {
+export async function openSqliteSessionStore({ file, synchronous, traceOf }: SessionStoreOptions): Promise<LocalSessionStore> {
   const database = await openSqliteFile(file, {
     synchronous,
     prepare: prepareSessionSchema,
@@ -41,9 +42,9 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     identifier = excluded.identifier`);
   const nameShared = prepare("UPDATE subscription SET shared_id = ? WHERE session_id = ? AND filter = ?");
   const deleteSubscription = prepare("DELETE FROM subscription WHERE session_id = ? AND filter = ?");
-  const putMessage = prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  const putMessage = prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const deleteMessage = prepare("DELETE FROM message WHERE id = ?");
-  const putDelivery = prepare("INSERT INTO delivery VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const putDelivery = prepare("INSERT INTO delivery VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const updateDelivery = prepare("UPDATE delivery SET id = ?, packet_id = ?, released = ? WHERE id = ?");
   const deleteDelivery = prepare("DELETE FROM delivery WHERE id = ?");
   const putReceived = prepare("INSERT OR IGNORE INTO received VALUES (?, ?)");
@@ -57,7 +58,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
   let deliveryId = highest("delivery");
   /** Identifiers of messages. */
   const unused: number[] = [];
-  const loader = createSessionLoader(database, { lastMessage: messageId, unused });
+  const loader = createSessionLoader(database, { lastMessage: messageId, unused, traceOf });
   let notes: { readonly statement: Database.Statement; readonly values: readonly unknown[] }[] = [];
 
   /** Of the texts and buffers of the notes. */
@@ -137,10 +138,10 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     },
     unsubscribed: (session, filter) => write(deleteSubscription, idOf(session), filter),
     queued(session, delivery) {
-      const { message, qos, retain, identifiers, packetId, shared } = delivery;
+      const { message, qos, retain, identifiers, packetId, shared, asRetained } = delivery;
       if (message.storedId === 0) {
         message.storedId = ++messageId;
-        const { topic, payload, forwarded, expiresAt, publisherId } = message;
+        const { topic, payload, forwarded, expiresAt, publisherId, trace } = message;
         write(
           putMessage,
           messageId,
@@ -151,6 +152,8 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
           forwarded,
           toComputerTime(expiresAt),
           publisherId,
+          trace?.id ?? null,
+          trace?.at ?? null,
         );
       }
       message.storedUses++;
@@ -158,7 +161,8 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
       const sharedAs = idOfShared(session, shared);
       delivery.storedId = ++deliveryId;
       const list = identifiers?.join(",") ?? "";
-      write(putDelivery, deliveryId, owner, message.storedId, qos, retain ? 1 : 0, list, packetId, isReleased(delivery), sharedAs);
+      const flags = [isReleased(delivery), sharedAs, asRetained ? 1 : 0];
+      write(putDelivery, deliveryId, owner, message.storedId, qos, retain ? 1 : 0, list, packetId, ...flags);
     },
     updated(_session, delivery) {
       // [MQTT-4.6.0-1], [MQTT-4.6.0-4]: it is the last one that was sent, or whose PUBREC has come.

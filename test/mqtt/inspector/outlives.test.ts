@@ -13,8 +13,13 @@ import { connectWire, publishPacket } from "../harness.ts";
 const spawner = nodeSpawner(path.join(builtServers, "service-process.cjs"));
 const environment = { MQTT_PORT: "0", MQTT_WEBSOCKET: "false", MQTT_TLS: "false", MQTT_SYS_INTERVAL_SECONDS: "0" };
 
-async function superviseBroker() {
-  const { supervisor, dashboard, statuses, port } = await supervise({ services: [mqttService], planned: [], spawner, environment });
+async function superviseBroker(more: Readonly<Record<string, string>> = {}) {
+  const { supervisor, dashboard, statuses, port } = await supervise({
+    services: [mqttService],
+    planned: [],
+    spawner,
+    environment: { ...environment, ...more },
+  });
   await supervisor.start("mqtt");
   const act = async <Name extends keyof MqttActions & string>(action: Name, params: ParamsOf<MqttActions[Name]>) =>
     (await dashboard.call("service.action", { id: "mqtt", action, params })) as ResultOf<MqttActions[Name]>;
@@ -138,6 +143,54 @@ describe("what the page shows of a broker survives its process", () => {
     await supervisor.start("mqtt");
     await expect.poll(async () => (await shown()).topics).toEqual([["a/new", 1, "3"]]);
     expect(before.messages).toHaveLength(2);
+  });
+});
+
+describe("messages that wait in a stored session while the broker is restarted", () => {
+  const kept = { clientId: "kept", cleanStart: false, properties: { sessionExpiryInterval: 600 } };
+
+  it.each(["restarted", "killed"])("[MQTT-496] have their records go on when it was %s", async (how) => {
+    const { supervisor, dashboard, statuses, port, act, isRecorded } = await superviseBroker({ MQTT_PERSISTENCE: "true" });
+    const client = await connectWire({ port: port("mqtt") }, 5, kept);
+    await client.subscribe("a/#", { qos: 1 });
+    await act("publish", { topic: "a/sent", qos: 1, payload: "sent" });
+    expect((await client.expect("publish")).topic).toBe("a/sent");
+    client.send({ type: "disconnect", reason: 0 });
+    await client.expectClose();
+    for (const topic of ["a/waits", "a/ends"]) await act("publish", { topic, qos: 1, payload: "waits" });
+    if (how === "killed") {
+      await isRecorded();
+      const status = supervisor.views().find(({ id }) => id === "mqtt")?.status;
+      if (status?.state !== "running") throw new Error("it does not run");
+      process.kill(status.pid, "SIGKILL");
+      await statuses.until(({ status: next }) => next.state === "running" && next.pid !== status.pid);
+    } else await dashboard.call("service.restart", { id: "mqtt" });
+    const back = await connectWire({ port: port("mqtt") }, 5, kept);
+    for (const topic of ["a/sent", "a/waits", "a/ends"]) {
+      const packet = await back.expect("publish");
+      expect(packet.topic).toBe(topic);
+      if (topic !== "a/ends") back.send({ type: "puback", packetId: packet.packetId, reason: 0 });
+    }
+    await back.expectNothing();
+    await act("client.forget", { clientId: "kept" });
+    const read = async (filter: string) => {
+      const [message] = (await act("topic.history", { filter, limit: 1 })).messages;
+      return message && act("message.read", { id: message.id });
+    };
+    const delivered = { matched: 1, delivered: 1, acknowledged: 1, dropped: 0, deliveries: [{ clientId: "kept" }] };
+    await expect.poll(() => read("a/waits")).toMatchObject(delivered);
+    expect(await read("a/sent")).toMatchObject(delivered);
+    expect((await read("a/sent"))?.deliveries[0]?.acknowledgedAfterMs).toBeGreaterThan(0);
+    expect(await read("a/ends")).toMatchObject({ matched: 1, delivered: 1, acknowledged: 0, dropped: 1 });
+    const outcomes = async () => {
+      const { rows } = (await dashboard.call("traffic.read", { id: "mqtt" })) as TrafficPage;
+      return rows.filter(({ kind }) => kind === "mqtt-message").map(({ target, outcome }) => [target, outcome]);
+    };
+    await expect.poll(outcomes).toEqual([
+      ["a/ends", "0 of 1 acknowledged, dropped for 1"],
+      ["a/waits", "1 of 1 acknowledged"],
+      ["a/sent", "1 of 1 acknowledged"],
+    ]);
   });
 });
 

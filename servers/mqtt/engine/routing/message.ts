@@ -11,6 +11,9 @@ export type DropReason = (typeof dropReasons)[number];
 
 /** Callbacks for the deliveries of one message, for the inspector. */
 export interface DeliveryTrace {
+  /** With which a later process finds the record of the message: its number, and when it was made. */
+  readonly id: number;
+  readonly at: number;
   delivered(clientId: string, qos: number): void;
   /** Held back for a client that is frozen or delayed; `released` is called when it is sent. */
   heldBack(clientId: string, qos: number): void;

@@ -84,6 +84,7 @@ function restoreDelivery({ store }: RestoreParts, session: Session, stored: Stor
   const shared = stored.sharedFilter === "" ? undefined : subscriptions.get(stored.sharedFilter);
   const delivery = new Delivery(stored.message, stored.qos, stored.retain, identifiers, shared);
   delivery.storedId = stored.id;
+  delivery.asRetained = stored.asRetained === true;
   if (session.isFull) {
     store?.removed(session, delivery);
     session.drop(stored.message, "queue full");

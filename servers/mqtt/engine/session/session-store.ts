@@ -92,6 +92,8 @@ export interface StoredDelivery extends Readonly<Pick<Delivery, "message" | "qos
   readonly id: number;
   readonly identifiers: readonly number[];
   readonly released: boolean;
+  /** As in `Delivery`, where that is known. */
+  readonly asRetained?: boolean;
   /** The filter of the shared subscription that matched, as the client sent it; empty if none. */
   readonly sharedFilter: string;
 }

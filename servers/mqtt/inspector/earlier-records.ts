@@ -1,0 +1,77 @@
+import type { DeliveryTrace, DropReason } from "../engine/routing/message.ts";
+import type { MessageRecord } from "./message-record.ts";
+
+type Note = (record: MessageRecord) => void;
+
+/**
+ * Connects messages that wait in stored sessions with their records of earlier processes, which are read while clients are served already:
+ * what becomes of messages meanwhile is noted. That takes less memory than the deliveries that end with it.
+ */
+export class EarlierRecords {
+  private noted: { readonly trace: EarlierTrace; readonly note: Note }[] | undefined = [];
+  private readonly find: (id: number) => MessageRecord | undefined;
+
+  constructor(find: (id: number) => MessageRecord | undefined) {
+    this.find = find;
+  }
+
+  readonly traceOf = (id: number, at: number): DeliveryTrace => new EarlierTrace(id, at, this);
+
+  note(trace: EarlierTrace, note: Note): void {
+    if (this.noted) {
+      this.noted.push({ trace, note });
+      return;
+    }
+    const record = this.find(trace.id);
+    // Identifiers begin anew when the history was lost.
+    if (record?.at === trace.at) note(record);
+  }
+
+  /** The records are read, as far as they are kept. */
+  read(): void {
+    const { noted } = this;
+    this.noted = undefined;
+    for (const { trace, note } of noted ?? []) this.note(trace, note);
+  }
+}
+
+/** There may be one for each of 100,000 messages: they do not have their records. */
+class EarlierTrace implements DeliveryTrace {
+  readonly id: number;
+  readonly at: number;
+  private readonly records: EarlierRecords;
+
+  constructor(id: number, at: number, records: EarlierRecords) {
+    this.id = id;
+    this.at = at;
+    this.records = records;
+  }
+
+  delivered(clientId: string, qos: number): void {
+    this.records.note(this, (record) => record.delivered(clientId, qos));
+  }
+
+  heldBack(): void {
+    this.records.note(this, (record) => record.heldBack());
+  }
+
+  released(clientId: string, qos: number): void {
+    this.records.note(this, (record) => record.released(clientId, qos));
+  }
+
+  acknowledged(clientId: string, reason: number): void {
+    this.records.note(this, (record) => record.acknowledged(clientId, reason));
+  }
+
+  sentAsRetained(clientId: string, qos: number): void {
+    this.records.note(this, (record) => record.sentAsRetained(clientId, qos));
+  }
+
+  acknowledgedAsRetained(clientId: string, reason: number): void {
+    this.records.note(this, (record) => record.acknowledgedAsRetained(clientId, reason));
+  }
+
+  dropped(clientId: string, why: DropReason): void {
+    this.records.note(this, (record) => record.dropped(clientId, why));
+  }
+}

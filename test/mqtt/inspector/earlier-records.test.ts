@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
+import { EarlierRecords } from "../../../servers/mqtt/inspector/earlier-records.ts";
+import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts";
+
+const context = { payloadLimit: 8, inCluster: false, onAcknowledged() {}, onReleased() {}, onChanged() {} };
+
+it("[MQTT-496] what becomes of messages before their records are read is in them; other records with their numbers are left alone", () => {
+  const message = new Message({ topic: "a", payload: Buffer.from("x"), qos: 1, retain: false });
+  const records = new Map([1, 2].map((id) => [id, new MessageRecord(id, "a", message, undefined, context)] as const));
+  const [first, second] = [...records.values()] as [MessageRecord, MessageRecord];
+  const earlier = new EarlierRecords((id) => records.get(id));
+  const trace = earlier.traceOf(1, first.at);
+  trace.delivered("client", 1);
+  const others = [earlier.traceOf(2, second.at - 1), earlier.traceOf(3, second.at)];
+  for (const other of others) other.dropped("client", "expired");
+  expect(first.deliveredCount).toBe(0);
+  earlier.read();
+  expect([first.deliveredCount, first.acknowledgedCount, second.droppedCount]).toEqual([1, 0, 0]);
+  trace.acknowledged("client", 0);
+  for (const other of others) other.dropped("client", "expired");
+  expect([first.acknowledgedCount, second.droppedCount]).toEqual([1, 0]);
+});
