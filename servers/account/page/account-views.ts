@@ -53,6 +53,7 @@ export function createAccountViews({ store, limits, now, onFault, isWatched, vie
   /** What has changed since the views were shown. */
   let dirty: "nothing" | "uses" | "all" = "all";
   let timer: NodeJS.Timeout | undefined;
+  let next: NodeJS.Immediate | undefined;
 
   const lists: AccountLists = {
     users(query) {
@@ -83,40 +84,53 @@ export function createAccountViews({ store, limits, now, onFault, isWatched, vie
   const page = { offset: 0, limit: shownAtMost };
   const showSessions = (): void => publish("sessions", lists.sessions({ live: false, ...page }));
 
-  function showAll(): void {
+  /** Each reads as much as all sessions or tokens, some ten thousands, at most once. */
+  function* showAll(): Generator<void, void> {
     publish("users", lists.users({ text: "", ...page }));
+    yield;
     showSessions();
+    yield;
     publish("tokens", lists.tokens({ live: false, ...page }));
+    yield;
     const liveTokens = store.sessions.liveTokens(now());
-    publish("totals", {
-      users: store.users.count(),
-      liveSessions: store.sessions.liveSessions(now()),
-      liveTokens,
-      logins,
-      failedLogins,
-      usersRevision,
-    });
+    yield;
+    const liveSessions = store.sessions.liveSessions(now());
+    publish("totals", { users: store.users.count(), liveSessions, liveTokens, logins, failedLogins, usersRevision });
+    yield;
     publish("limits", limits.usage());
+  }
+
+  function* showChanged(): Generator<void, void> {
+    const what = dirty;
+    dirty = "nothing";
+    if (what === "all") yield* showAll();
+    else showSessions();
   }
 
   function showNow(): void {
     timer = undefined;
-    if (dirty === "nothing") return;
-    const show = dirty === "all" ? showAll : showSessions;
-    dirty = "nothing";
+    if (dirty !== "nothing") showStep(showChanged(), 0);
+  }
+
+  /** A step in a turn of the event loop: others are served between them. */
+  function showStep(steps: Iterator<void>, usedMs: number): void {
+    next = undefined;
     const startedAt = performance.now();
+    let isDone = true;
     try {
-      show();
+      isDone = steps.next().done === true;
     } catch (error) {
       onFault(error);
     }
+    const used = usedMs + performance.now() - startedAt;
+    if (!isDone) next = setImmediate(showStep, steps, used);
     // Slow with tens of thousands of tokens: at most a twentieth of the time is spent on views.
-    timer = setTimeout(showNow, Math.max(everyMs, 20 * (performance.now() - startedAt)));
+    else timer = setTimeout(showNow, Math.max(everyMs, 20 * used));
   }
 
   function soon(what: "uses" | "all" = "all"): void {
     if (dirty !== "all") dirty = what;
-    timer ??= setTimeout(showNow, everyMs);
+    if (!next) timer ??= setTimeout(showNow, everyMs);
   }
 
   showNow();
@@ -139,6 +153,7 @@ export function createAccountViews({ store, limits, now, onFault, isWatched, vie
     close() {
       clearInterval(aging);
       clearTimeout(timer);
+      clearImmediate(next);
       uses.close();
     },
   };
