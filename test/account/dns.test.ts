@@ -147,6 +147,7 @@ it("[AC-38] an invalid record is 400 and names the field", async () => {
     [{ type: "MX", content: "%%%" }, "content"],
     [{ type: "MX", content: "10 20 mx.example.net" }, "content"],
     [{ type: "AAAA", content: "192.0.2.1" }, "content"],
+    [{ type: "AAAA", content: "::ffff:1.2.3.4%eth0" }, "content"],
     [{ type: "A", content: "192.0.2.1", ttl: -1 }, "ttl"],
     [{ type: "A", content: "192.0.2.1", ttl: 1.5 }, "ttl"],
     [{ type: "A", content: "192.0.2.1", ttl: "soon" }, "ttl"],

@@ -34,6 +34,13 @@ function userWithSessions() {
   return { users, sessions, user_id, begin, count };
 }
 
+it("[AC-1] an address is the same in any case, also of letters that are not of ASCII", () => {
+  const { users } = userWithSessions();
+  const { id } = users.add({ email: "Ébilling@example.com", password: "", contact: {} });
+  expect(["ébilling@EXAMPLE.com", "ÉBILLING@example.com"].map((email) => users.byEmail(email)?.id)).toEqual([id, id]);
+  expect(["Ebilling@example.com", "èbilling@example.com"].map((email) => users.byEmail(email))).toEqual([undefined, undefined]);
+});
+
 it("[AC-10] thousands of sessions of a user end in turns, and those that begin meanwhile go on", () => {
   const { sessions, user_id, begin } = userWithSessions();
   const before = Array.from({ length: 50 }, () => begin());

@@ -102,10 +102,13 @@ const contents: Readonly<Record<string, RegExp>> = {
   MX: new RegExp(String.raw`^(?:\d{1,5} )?${dnsName}$`),
 };
 
+/** A zone, as in "fe80::1%eth0", belongs to one computer: it is none of the address's text (RFC 4291 §2.2). */
+const isAddress6 = (text: string): boolean => isIPv6(text) && !text.includes("%");
+
 function checkedContent(type: string, content: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
   if (content.length > longestContent || /[\0-\x1f\x7f]/.test(content)) throw invalidField("content");
-  if ((type === "A" && !isIPv4(content)) || (type === "AAAA" && !isIPv6(content))) throw invalidField("content");
+  if ((type === "A" && !isIPv4(content)) || (type === "AAAA" && !isAddress6(content))) throw invalidField("content");
   if (contents[type]?.test(content) === false) throw invalidField("content");
   return quoted.has(type) ? inQuotes(content) : content;
 }

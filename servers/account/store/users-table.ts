@@ -55,6 +55,7 @@ export interface UsersTable {
 export type ListedUser = User & { readonly live_sessions: number; readonly zones: number };
 
 const remembered = 1_000;
+const isAscii = (text: string): boolean => !/[\u0080-\uffff]/.test(text);
 
 const joined = "FROM users JOIN contacts ON contacts.user_id = users.id";
 const counts =
@@ -66,6 +67,11 @@ export function createUsersTable(database: Sqlite.Database): UsersTable {
   const read = new BoundedCache<number, User | undefined>(remembered);
   const byId = database.prepare(`SELECT * ${joined} WHERE users.id = ?`);
   const byEmail = database.prepare(`SELECT * ${joined} WHERE users.email = ?`);
+  // SQLite's NOCASE knows the letters of ASCII only.
+  database.function("lower_case", { deterministic: true }, (text: unknown) => String(text).toLowerCase());
+  const byOtherCase = database.prepare(
+    `SELECT * ${joined} WHERE users.email GLOB '*[^' || char(1) || '-~]*' AND lower_case(users.email) = ?`,
+  );
   const insert = database.prepare("INSERT INTO users (email, password) VALUES (?, ?)");
   const insertContact = database.prepare("INSERT INTO contacts (user_id) VALUES (?)");
   const drop = database.prepare("UPDATE users SET credentials = credentials + 1 WHERE id = ?");
@@ -92,7 +98,10 @@ export function createUsersTable(database: Sqlite.Database): UsersTable {
 
   return {
     get,
-    byEmail: (email) => byEmail.get(email) as User | undefined,
+    byEmail(email) {
+      const found = byEmail.get(email) ?? (isAscii(email) ? undefined : byOtherCase.get(email.toLowerCase()));
+      return found as User | undefined;
+    },
     add: database.transaction(({ email, password, contact }: NewUser): User => {
       const id = Number(insert.run(email, password).lastInsertRowid);
       insertContact.run(id);
