@@ -11,9 +11,12 @@ function csvCell(value: string | number): string {
 /** A spreadsheet treats a cell that starts like this as a formula, which a client could have sent. */
 const formula = /^'*[=+\-@\t\r]/;
 
-/** Neutralizes a formula with an apostrophe; `withoutApostrophe` reverses it. */
-export const withApostrophe = (value: string | number): string | number =>
-  typeof value === "string" && formula.test(value) ? `'${value}` : value;
+/** What would lose an apostrophe that it begins with in an import. */
+const likeNeutralized = /^'+[=+\-@\t\r]/;
+
+/** Neutralizes a formula with an apostrophe; `withoutApostrophe` reverses it. `raw` leaves formulas as they are. */
+export const withApostrophe = (value: string | number, raw: boolean): string | number =>
+  typeof value === "string" && (raw ? likeNeutralized : formula).test(value) ? `'${value}` : value;
 
 export const withoutApostrophe = (cell: string): string => (cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell);
 

@@ -18,9 +18,8 @@ export async function exportPart(
   const { from, to } = isFirst ? { from: undefined, to: await store.newestId() } : parseExportCursor(after);
   const { matching, exact } = isFirst ? await countMatching(store, filter) : { matching: 0, exact: false };
   const scanned = await store.scan(filter, { direction: "ascending", from, to, limit: rowsAtOnce });
-  const cellOf = raw ? (value: string | number) => value : withApostrophe;
   const lineOf = (row: EventRow) =>
-    format === "csv" ? csvLine(eventColumns.map((column) => cellOf(row[column] ?? ""))) : `${JSON.stringify(row)}\n`;
+    format === "csv" ? csvLine(eventColumns.map((column) => withApostrophe(row[column] ?? "", raw))) : `${JSON.stringify(row)}\n`;
   const names = isFirst && format === "csv" ? csvLine(eventColumns) : "";
   return {
     text: names + scanned.found.map(lineOf).join(""),
