@@ -43,7 +43,7 @@ async function main(argv: readonly string[]): Promise<number> {
         if (opensBrowser) opening = openBrowser(dashboard, dataDirOf({ commandLine, environment: process.env }));
       },
     },
-    signal: ending,
+    signal: AbortSignal.any([ending, unwritable.signal]),
   });
   const removePage = await opening;
   await removePage?.();
@@ -68,9 +68,15 @@ function endOnSignals(): AbortSignal {
 const hasDisplay = () => process.platform !== "linux" || Boolean(process.env.DISPLAY || process.env.WAYLAND_DISPLAY);
 
 const outputs = [process.stdout, process.stderr];
+/** Aborted when the JSON lines are lost. */
+const unwritable = new AbortController();
 for (const stream of outputs) {
-  // A closed stdout (EPIPE) must not end the services.
-  stream.on("error", () => {});
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // A closed stdout (EPIPE) must not end the services: nobody waits for its lines. A full disk's reader does.
+    if (stream !== process.stdout || error.code === "EPIPE" || !process.argv.includes("--json") || unwritable.signal.aborted) return;
+    process.stderr.write(`The JSON lines cannot be written to stdout: ${error.message}\n`);
+    unwritable.abort();
+  });
   keepFromBlocking(stream);
 }
 
@@ -79,12 +85,15 @@ async function exit(code: number): Promise<never> {
   process.exit(code);
 }
 
-main(process.argv.slice(2)).then(exit, (error) => {
-  const failure = toFailure(error);
-  const { code } = failure;
-  // Wrong arguments were not parsed: whoever reads JSON lines gets one.
-  const json = process.argv.includes("--json");
-  createConsoleOutput({ json, stdout: process.stdout, stderr: process.stderr }).failed(failure);
-  if (code === "INTERNAL" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  return exit(code === "USAGE" || code.startsWith("SERVICE_") ? 2 : 1);
-});
+main(process.argv.slice(2)).then(
+  (code) => exit(code === 0 && unwritable.signal.aborted ? 1 : code),
+  (error) => {
+    const failure = toFailure(error);
+    const { code } = failure;
+    // Wrong arguments were not parsed: whoever reads JSON lines gets one.
+    const json = process.argv.includes("--json");
+    createConsoleOutput({ json, stdout: process.stdout, stderr: process.stderr }).failed(failure);
+    if (code === "INTERNAL" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    return exit(code === "USAGE" || code.startsWith("SERVICE_") ? 2 : 1);
+  },
+);

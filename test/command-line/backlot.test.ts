@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { isPortFree, portHolder } from "../../servers/supervisor/port-doctor.ts";
 import { eventually } from "../support/eventually.ts";
@@ -42,6 +43,17 @@ describe("a headless run of the HTTP service", () => {
     expect(states(run.lines.items).slice(3)).toEqual(["http stopping", "http stopped"]);
     expect(await isPortFree(portOf(running), false)).toBe(true);
   });
+
+  it.runIf(process.platform === "linux")(
+    "[BL-80] JSON lines that cannot be written end the run with a word on stderr and exit code 1",
+    () => {
+      const full = openSync("/dev/full", "w");
+      onTestFinished(() => closeSync(full));
+      const args = ["servers/backlot.ts", ...headlessHttp, "--data-dir", temporaryDir()];
+      const { status, stderr } = spawnSync(process.execPath, args, { stdio: ["ignore", full, "pipe"], encoding: "utf8", timeout: 30_000 });
+      expect([status, stderr.match(/The JSON lines cannot be written to stdout: ENOSPC/g)?.length]).toEqual([1, 1]);
+    },
+  );
 
   it.runIf(process.platform === "linux")("[BL-347] the browser is opened without the dashboard's token among its arguments", async () => {
     const folder = temporaryDir();
