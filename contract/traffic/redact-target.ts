@@ -70,14 +70,18 @@ const tokenFollows = /^(?:access[-_]?token|auth|authorization|basic|bearer|jwt|t
 /** The registered ones are shorter (IANA, WebSocket Subprotocol Name Registry), a token is longer. */
 const longestProtocol = 48;
 
-/** Whether the value of a field, encoded or not, is or contains a query or JSON with a secret, or a URL with a password. */
+/** Whether the value of a field, encoded or not, is or contains a query, JSON or a multipart body with a secret, or a URL with a password. */
 export const holdsSecret = (value: string): boolean =>
   mayHoldSecret.test(value) && (namesSecretWithin(value) || (value.includes("%") && namesSecretWithin(decodeFully(value))));
 
+/** Also with line ends that are none of a form's: an answer may repeat what a client sent as text. */
+export const multipartStart = /^--\S+\r?\n/;
 const mayHoldSecret = /[=":@%]/;
 
 function namesSecretWithin(value: string): boolean {
   if (userinfo.test(value)) return true;
+  // The name of a part may be percent-encoded (RFC 8187).
+  if (multipartStart.test(value) && namesSecret(decodeFully(value))) return true;
   for (const [, name = ""] of value.matchAll(/(?:^|[?&;#])([^=&;?#]*)=/g)) if (namesSecret(name)) return true;
   // In JSON "\u0070assword" is a name too.
   for (const [, name = ""] of value.matchAll(/"([^"]*)"\s*:/g)) if (name.includes("\\u") || namesSecret(name)) return true;

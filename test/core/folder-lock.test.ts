@@ -45,6 +45,14 @@ it("[BL-19] a folder is free again after its release, and a released lock leaves
   (await lockFolder(folder))();
 });
 
+it("[BL-19] what a broken lock file has in it is dropped", async () => {
+  const folder = temporaryDir();
+  writeFileSync(path.join(folder, "in-use"), "garbage".repeat(1_000));
+  const release = await lockFolder(folder);
+  await expect(lockFolder(folder)).rejects.toMatchObject({ code: "DATA_IN_USE" });
+  release();
+});
+
 it("[BL-19] a service with files locks its folder while it runs, and while its data is browsed", async () => {
   const folder = path.join(temporaryDir(), "http");
   const order: string[] = [];

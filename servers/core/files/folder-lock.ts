@@ -1,8 +1,8 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ServiceError } from "../service/service-error.ts";
 import { makeFolder } from "./make-folder.ts";
-import { loadSqlite, sqliteFileError } from "./sqlite-file.ts";
+import { loadSqlite, notDatabase, sqliteFileError } from "./sqlite-file.ts";
 
 /** The lock is released with its process; one that was asked to end a moment ago may still hold it. */
 const waitMs = 500;
@@ -19,6 +19,8 @@ export async function lockFolder(folder: string, pid = process.pid): Promise<() 
   const holderFile = path.join(folder, "in-use-by");
   try {
     makeFolder(folder);
+    // Nothing in it is of use. In place: another process may have locked it meanwhile.
+    if (notDatabase(file) && lstatSync(file).isFile()) truncateSync(file);
     const database = new Database(file, { timeout: waitMs });
     try {
       // Nothing is ever written to it.

@@ -3,7 +3,7 @@
  * is added to `found`, so that an exchange is complete when it has passed twice, first through `FoundCredentials.collect`.
  */
 import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
-import { redactFieldValue, redactTarget } from "../../../../contract/traffic/redact-target.ts";
+import { multipartStart, redactFieldValue, redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { hidden, isCredentialField, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
 import { namesSecret } from "../../../../contract/traffic/secret-names.ts";
@@ -126,7 +126,6 @@ export const textWithoutCredentials = (text: string, found: FoundCredentials, ty
 /** Content types with named fields, and how a name may be escaped in them. */
 const namedFields = /json|x-www-form-urlencoded|multipart\/form-data/i;
 const escaped = /\\u|%/i;
-const multipartStart = /^--\S+\r?\n/;
 
 /** Compressed bodies that may hold a credential, and multipart bodies with a secret name, are hidden completely. */
 function withoutNamed(text: string, found: FoundCredentials, { label, isEncoded }: ContentLabel, isCut = false): string {
