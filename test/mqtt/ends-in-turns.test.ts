@@ -72,6 +72,55 @@ it("[MQTT-483] connections that their clients end at once end in turns, each onc
   expect(read).toEqual(Array(count).fill("last"));
 });
 
+it("[MQTT-483] so do those that are reset, each once, with the error", async () => {
+  const { turns, pass } = workTime();
+  const count = 400;
+  const { clients, accepted } = await open(count, new EndsInTurns(turns.connection("")));
+  const { endsOfTurns, note } = endsInTime(pass);
+  const codes: unknown[] = [];
+  for (const socket of accepted) socket.on("error", ({ code }: NodeJS.ErrnoException) => codes.push(code)).on("error", note);
+  const closed = Promise.all(accepted.map((socket) => new Promise((resolve) => socket.on("close", resolve))));
+  for (const client of clients) client.resetAndDestroy();
+  expect(await closed).toEqual(Array(count).fill(true));
+  expect(codes).toEqual(Array(count).fill("ECONNRESET"));
+  expect(Math.max(...endsOfTurns)).toBeLessThanOrEqual(2 * itemsOfTurn);
+  expect(endsOfTurns.length).toBeGreaterThan(1);
+});
+
+it("[MQTT-483] one whose reset waits is destroyed at once by others, and closes once", async () => {
+  const { ends: held, goOn } = heldEnds();
+  const { clients, accepted } = await open(3, held);
+  const [destroyed, resumed, written] = accepted as [Socket, Socket, Socket];
+  const closes: [number, boolean][] = [];
+  const errors: [number, unknown][] = [];
+  for (const [index, socket] of accepted.entries()) {
+    socket.on("close", (hadError) => closes.push([index, hadError]));
+    socket.on("error", ({ syscall }: NodeJS.ErrnoException) => errors.push([index, syscall]));
+  }
+  for (const client of clients) client.resetAndDestroy();
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  expect(accepted.map((socket) => socket.destroyed)).toEqual([false, false, false]);
+  destroyed.destroy();
+  expect(destroyed.destroyed).toBe(true);
+  written.write("a");
+  resumed.pause();
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  resumed.resume();
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  expect(closes.toSorted(([one], [other]) => one - other)).toEqual([
+    [0, false],
+    [2, true],
+  ]);
+  expect(resumed.destroyed).toBe(false);
+  for (let times = 0; times < 4; times++) goOn();
+  await until(() => closes.length === 3);
+  expect(closes[2]).toEqual([1, true]);
+  expect(errors).toEqual([
+    [2, "write"],
+    [1, "read"],
+  ]);
+});
+
 it("[MQTT-483] so do WebSockets", async () => {
   const { turns, pass } = workTime();
   const count = 400;
@@ -100,7 +149,11 @@ it("[MQTT-483] so do WebSockets", async () => {
   expect(read).toEqual(Array(count).fill("last"));
 });
 
-it("[MQTT-483] so do connections below TLS", async () => {
+const ways = [
+  ["ended", "end", (client: Socket) => client.end()],
+  ["reset", "error", (client: Socket) => client.resetAndDestroy()],
+] as const;
+it.each(ways)("[MQTT-483] so do connections below TLS that are %s", async (_, event, leave) => {
   const { turns, pass } = workTime();
   const count = 400;
   const { endsOfTurns, note } = endsInTime(pass);
@@ -108,7 +161,7 @@ it("[MQTT-483] so do connections below TLS", async () => {
   const accepted: Socket[] = [];
   const server = createServer(() => {});
   admission.admit(server as unknown as TlsServer, 60_000, { handshakeFailed() {} });
-  server.on("connection", (socket) => accepted.push(socket.on("end", note)));
+  server.on("connection", (socket) => accepted.push(socket.on(event, note)));
   onTestFinished(() => {
     admission.close();
     server.close();
@@ -116,8 +169,8 @@ it("[MQTT-483] so do connections below TLS", async () => {
   await once(server.listen(0, "127.0.0.1"), "listening");
   const clients = Array.from({ length: count }, () => connect((server.address() as AddressInfo).port, "127.0.0.1"));
   await until(() => accepted.length === count);
-  const closed = Promise.all(accepted.map((socket) => once(socket, "close")));
-  for (const client of clients) client.end();
+  const closed = Promise.all(accepted.map((socket) => new Promise((resolve) => socket.on("close", resolve))));
+  for (const client of clients) leave(client);
   await closed;
   expect(endsOfTurns.reduce((sum, ends) => sum + ends, 0)).toBe(count);
   expect(Math.max(...endsOfTurns)).toBeLessThanOrEqual(2 * itemsOfTurn);

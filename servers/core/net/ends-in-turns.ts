@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import type { WorkConnection, WorkShare } from "../turns/work-connection.ts";
 
 /**
- * Ends of what clients send, with all that Node does then, in the turns of all. Thousands may go at once, and the event loop reads the ends of all of them
- * in one turn: there they only begin to wait.
+ * Ends of what clients send, and resets, with all that Node does then, in the turns of all. Thousands may go at once, and the event loop reads the ends of
+ * all of them in one turn: there they only begin to wait.
  */
 export class EndsInTurns {
   readonly #waiting = new Set<() => void>();
@@ -16,15 +16,38 @@ export class EndsInTurns {
 
   /** To be called before the socket is read. */
   take(socket: Socket): void {
+    const { push, destroy } = socket;
+    let hasEnded = false;
+    let isWaiting = false;
+    let failure: Error | undefined;
+    const end = () => {
+      isWaiting = false;
+      if (socket.destroyed) return;
+      if (failure) destroy.call(socket, failure);
+      else {
+        push.call(socket, null);
+        socket.read(0);
+      }
+    };
+    const wait = () => {
+      if (isWaiting) return;
+      isWaiting = true;
+      this.#add(end);
+    };
     // Node says so by it that there is no more.
-    const { push } = socket;
-    let isEnding = false;
     socket.push = (chunk: unknown, encoding?: BufferEncoding) => {
       if (chunk !== null) return push.call(socket, chunk, encoding);
       // One that is paused and resumed meanwhile comes to its end again.
-      if (!isEnding) this.#add(() => endOf(socket, push));
-      isEnding = true;
+      if (!hasEnded) wait();
+      hasEnded = true;
       return false;
+    };
+    // And by it that the connection was reset. Our own code destroys it at once.
+    socket.destroy = (error?: Error) => {
+      if (!isOfRead(error)) return destroy.call(socket, error);
+      failure ??= error;
+      wait();
+      return socket;
     };
   }
 
@@ -45,8 +68,5 @@ export class EndsInTurns {
   }
 }
 
-function endOf(socket: Socket, push: Socket["push"]): void {
-  if (socket.destroyed) return;
-  push.call(socket, null);
-  socket.read(0);
-}
+/** Not one of a write, which is made where it is written. */
+const isOfRead = (error: NodeJS.ErrnoException | undefined): error is NodeJS.ErrnoException => error?.syscall === "read";
