@@ -139,7 +139,7 @@ it("[BL-256] hidden characters in a topic and a payload are shown escaped", asyn
   await message.locator(".cm-line").filter({ hasText: "a\\u2066b\\u200bc" }).waitFor();
 });
 
-it("[MQTT-133] [MQTT-500] clicking a receiver or publisher shows the client, which covers nothing and stays when another topic is chosen", async () => {
+it("[MQTT-133] clicking a receiver or publisher shows the client beside what is shown; [MQTT-500] the page says how many messages it shows", async () => {
   const { page } = await open();
   await openTab(page, "Try");
   await page.getByRole("textbox", { name: "Topic filter" }).fill("a/#");
