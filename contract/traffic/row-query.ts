@@ -30,8 +30,8 @@ const termFields = {
   user: (row, value) => (row.user ?? "").toLowerCase().includes(value),
   reason: (row, value) => (row.reason ?? "").toLowerCase().includes(value),
 } satisfies Readonly<Record<string, (row: Texts, value: string) => boolean>>;
-type TermField = keyof typeof termFields;
-export const fieldNames: readonly string[] = Object.keys(termFields);
+export type TermField = keyof typeof termFields;
+export const termFieldNames = Object.keys(termFields) as readonly TermField[];
 
 /** "4xx" is any code that begins with 4. */
 function hasCode(row: Texts, value: string): boolean {

@@ -115,7 +115,9 @@ async function unfold(page: Page): Promise<void> {
   const region = page.getByRole("region", { name: "Requests" });
   await region.getByText("2", { exact: true }).waitFor();
   const fold = region.getByRole("button", { name: "Requests", exact: true });
-  if ((await fold.getAttribute("aria-expanded")) === "false") await fold.click();
+  // Its title is a part of it.
+  if ((await fold.getAttribute("aria-expanded")) === "false") await region.getByText("Requests", { exact: true }).click();
+  expect(await fold.getAttribute("aria-expanded")).toBe("true");
 }
 
 it("[EV-94] a refused request is a row with its reason, which opens the request and its answer", async () => {

@@ -15,6 +15,12 @@ const start = (port: number, dataDir: string) =>
 
 const isConnected = (page: Page) => page.getByRole("link", { name: /^HTTP.*running/ }).waitFor();
 
+const open = async (page: Page, hash: string) => {
+  await page.evaluate((next) => {
+    location.hash = next;
+  }, hash);
+};
+
 describe("a page that stays open while Backlot is started again", () => {
   it("[BL-135] reconnects by itself on the same data folder; [BL-91] its cookies and address have no token", async () => {
     const [port, dataDir, context] = [await freePort(), temporaryDir(), await newContext()];
@@ -62,6 +68,28 @@ describe("a page that stays open while Backlot is started again", () => {
     expect(await stranger.getByRole("link", { name: /^HTTP/ }).count()).toBe(0);
   });
 
+  it("[BL-485] a list without rows says that Backlot was started again, also with a filter", async () => {
+    const [port, dataDir, context] = [await freePort(), temporaryDir(), await newContext()];
+    const first = start(port, dataDir);
+    const page = await context.newPage();
+    await page.goto((await first.ready()).dashboard);
+    await open(page, "#/http/live");
+    const url = (await first.state("http", "running")).endpoints?.[0]?.url ?? "";
+    await page.getByText("No requests yet.").waitFor();
+    await page.getByRole("textbox", { name: /^Filter/ }).fill("path:checkout");
+    await page.getByText("No requests yet.").waitFor();
+    await fetch(new URL("/api/data", url));
+    await page.getByText("None of 1 request matches the filter.").waitFor();
+    first.kill("SIGTERM");
+    await first.ended;
+    const second = start(port, dataDir);
+    await second.ready();
+    await page.getByText(/Backlot was started again at .*: what it had recorded before is gone/).waitFor();
+    expect(await page.getByText("matches the filter").count()).toBe(0);
+    await page.reload();
+    await page.getByText("No requests yet.").waitFor();
+  });
+
   it("[BL-282] keeps an opened row of a paused list, says why it has no details, and shows the newer ones when it is resumed", async () => {
     const [port, dataDir, context] = [await freePort(), temporaryDir(), await newContext()];
     const request = async (run: ReturnType<typeof start>, target: string) => {
@@ -106,7 +134,7 @@ describe("a page that stays open while Backlot is started again", () => {
       location.hash = "#/events/live";
     });
     await refuse(first, "before");
-    await page.getByRole("button", { name: "Requests", exact: true }).click();
+    await page.getByRole("region", { name: "Requests" }).getByRole("heading", { name: "Requests" }).click();
     const list = page.getByRole("grid", { name: "Requests, newest first" });
     await list.getByRole("row", { name: /before/ }).click();
     const inspector = page.getByRole("complementary", { name: "Inspector" });

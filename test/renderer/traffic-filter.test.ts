@@ -1,13 +1,21 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, it } from "vitest";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { termFieldNames } from "../../contract/traffic/row-query.ts";
 import { httpColumns } from "../../renderer/src/list/http-columns.tsx";
-import { unknownFieldsText } from "../../renderer/src/list/traffic-filter.ts";
+import { filterHint, unknownFieldsText } from "../../renderer/src/list/traffic-filter.ts";
 
 it("[BL-442] names the fields that filters do not have, and those that they have", () => {
-  expect(unknownFieldsText("status:4xx -path:/a http://host/a foo:")).toBe("");
-  expect(unknownFieldsText("foo:bar foo:baz")).toBe("“foo:” is no field: use status, method, path, client, user, reason");
-  expect(unknownFieldsText("-foo:bar status:2xx took:>100ms")).toMatch(/^“foo:”, “took:” are no fields: use status, /);
+  expect(unknownFieldsText("status:4xx -path:/a http://host/a foo:", termFieldNames)).toBe("");
+  expect(unknownFieldsText("foo:bar foo:baz", ["status", "client"])).toBe("“foo:” is no field: use status, client");
+  expect(unknownFieldsText("-foo:bar status:2xx took:>100ms", termFieldNames)).toMatch(/^“foo:”, “took:” are no fields: use status, /);
+});
+
+it("[BL-484] a filter says that words are one text, and offers the fields that the rows have", () => {
+  const hint = filterHint(["status", "path"]);
+  expect(hint).toContain("Several words are searched as one text");
+  expect(hint).toContain("Also status:4xx path:/api, ");
+  expect(hint).not.toMatch(/user:|reason:|client:/);
 });
 
 it("[BL-443] a list shows no value of a secret query field", () => {

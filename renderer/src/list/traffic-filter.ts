@@ -10,7 +10,7 @@ import {
   rowFilterFields,
   type ToneFilter,
 } from "../../../contract/traffic/row-filter.ts";
-import { fieldNames, meetsTerms, parseRowQuery, unknownFields } from "../../../contract/traffic/row-query.ts";
+import { meetsTerms, parseRowQuery, type TermField, unknownFields } from "../../../contract/traffic/row-query.ts";
 
 export interface TrafficFilter {
   readonly text: string;
@@ -28,14 +28,24 @@ export interface TrafficFilter {
 
 export const trafficFilterSchema: z.ZodType<TrafficFilter> = z.object(rowFilterFields);
 
-/** For the field of `text`. */
-export const filterHint = "Also status:4xx method:POST path:/api client:curl user:anna reason:token; a - before one leaves those rows out";
+const termExamples: Readonly<Record<TermField, string>> = {
+  status: "status:4xx",
+  method: "method:POST",
+  path: "path:/api",
+  client: "client:curl",
+  user: "user:anna",
+  reason: "reason:token",
+};
+
+/** For the field of `text`. `fields` are those that the rows of a list have. */
+export const filterHint = (fields: readonly TermField[]): string =>
+  `Several words are searched as one text, in this order. Also ${fields.map((field) => termExamples[field]).join(" ")}, of which rows meet all; a - before one leaves those rows out`;
 
 /** Names the fields of a filter's text that there are not, and those that there are; empty for none. */
-export const unknownFieldsText = (text: string): string => {
+export const unknownFieldsText = (text: string, fields: readonly TermField[]): string => {
   const names = unknownFields(text).map((name) => `“${name}:”`);
   const are = names.length === 1 ? "is no field" : "are no fields";
-  return names.length === 0 ? "" : `${names.join(", ")} ${are}: use ${fieldNames.join(", ")}`;
+  return names.length === 0 ? "" : `${names.join(", ")} ${are}: use ${fields.join(", ")}`;
 };
 
 export const noFilter: TrafficFilter = {

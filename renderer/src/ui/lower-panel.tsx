@@ -1,10 +1,9 @@
-import { ActionIcon } from "@mantine/core";
-import { IconChevronDown } from "@tabler/icons-react";
 import type { HTMLAttributes, ReactNode } from "react";
 import { EdgeHandle } from "./edge-handle.tsx";
+import { FoldTitle } from "./fold-title.tsx";
 import { onEscape } from "./keys.ts";
 import styles from "./lower-panel.module.css";
-import { PanelHead, SectionTitle } from "./panel.tsx";
+import { PanelHead } from "./panel.tsx";
 import { useRemembered } from "./use-remembered.ts";
 
 interface LowerPanelProps {
@@ -56,17 +55,7 @@ export function LowerPanel({
     <section className={styles.panel} data-optional={isOptional || undefined} aria-label={title} onKeyDown={close && onEscape(close)}>
       {showsList && <EdgeHandle axis="y" {...heightBounds} value={height} onChange={setHeight} label={heightLabel} />}
       <PanelHead plain className={styles.head}>
-        <ActionIcon
-          className={styles.fold}
-          data-open={open}
-          aria-expanded={open}
-          aria-label={title}
-          onClick={() => setOpen(!open)}
-          disabled={isEmpty}
-        >
-          <IconChevronDown size={14} stroke={1.5} />
-        </ActionIcon>
-        <SectionTitle>{title}</SectionTitle>
+        <FoldTitle title={title} open={open} onToggle={() => setOpen(!open)} disabled={isEmpty} />
         {typeof head === "function" ? head(() => setOpen(true)) : head}
       </PanelHead>
       {showsList &&

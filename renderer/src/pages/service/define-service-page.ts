@@ -1,6 +1,7 @@
 import type { ComponentType, ReactNode } from "react";
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import type { TermField } from "../../../../contract/traffic/row-query.ts";
 import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
 import type { RowCommands } from "../../inspectors/kind-commands.ts";
 import type { Column } from "../../list/column.ts";
@@ -44,6 +45,8 @@ export interface TrafficTab {
   readonly Picks?: ComponentType<TrafficPicksProps>;
   /** Says what the text filter searches. */
   readonly filterPlaceholder: string;
+  /** Those of the filter that its rows have. */
+  readonly filterFields: readonly TermField[];
   /** What the filter can search in addition: "headers and bodies". */
   readonly details?: string;
   readonly empty: EmptyText;

@@ -4,6 +4,8 @@ import { SampleTrafficButton, useSampleTraffic } from "../../ui/services/sample-
 import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
 import { FirstSteps } from "../../ui/status/first-steps.tsx";
 import { addressOf, isPickedAtStart, originOf } from "../../ui/texts/address.ts";
+import { clockSeconds } from "../../ui/texts/time.ts";
+import { useAppInfo } from "../settings/about.tsx";
 import type { EmptyText } from "./define-service-page.ts";
 
 interface ServiceEmptyProps {
@@ -15,12 +17,18 @@ interface ServiceEmptyProps {
 /** Completes "Point ", where the system picks the port. */
 const pointOnceStarted = "your client at its address, shown above once it runs, or send sample traffic.";
 
+/** To a page that was open before. */
+const startedAnew = (at: number) =>
+  `Backlot was started again at ${clockSeconds(at)}: what it had recorded before is gone, and nothing was recorded yet.`;
+
 /** Shown on an empty page: what will appear here, and how to produce it. */
 export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {
   const { Ways } = text;
   const sample = useSampleTraffic(id);
   // What a service has had stays in the list until that is cleared.
   const isCleared = (useRate(id)?.total ?? 0) > 0;
+  const { value: info } = useAppInfo();
+  const isAnew = info !== undefined && info !== null && performance.timeOrigin < info.startedAt;
   const origin = originOf(service);
   const isKnown = !isPickedAtStart(origin);
   const running = service?.status.state === "running";
@@ -32,7 +40,8 @@ export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {
               title: "Listening",
               text: (
                 <>
-                  on <code>{addressOf(origin)}</code>. {isCleared ? "The list was cleared." : text.nothing}
+                  on <code>{addressOf(origin)}</code>.{" "}
+                  {isCleared ? "The list was cleared." : isAnew ? startedAnew(info.startedAt) : text.nothing}
                 </>
               ),
             }

@@ -45,7 +45,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
   useHandover(requestedRows, id, choice.openId);
   const commandsOf = useRowCommands(rowCommandsOf, choice.open);
   const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
-  const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter));
+  const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter) && view.kept > 0);
   const scopes = (
     <SegmentedControl
       flex="none"
@@ -64,7 +64,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
         <FilterInput
           width={Picks ? 190 : 242}
           placeholder={tab.filterPlaceholder}
-          hint={filterHint}
+          hint={filterHint(tab.filterFields)}
           value={filter.text}
           onChange={(text) => setFilter({ ...filter, text })}
           onDown={list.enterList}
@@ -88,7 +88,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
           <PauseButton paused={list.paused} onToggle={list.togglePause} />
         </>
       }
-      status={<TrafficStatusLine rows={rows} service={service} onFollow={list.follow} />}
+      status={<TrafficStatusLine rows={rows} service={service} fields={tab.filterFields} onFollow={list.follow} />}
       below={
         <>
           {Below && <Below service={service} />}

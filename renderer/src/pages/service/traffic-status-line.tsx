@@ -1,5 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
+import type { TermField } from "../../../../contract/traffic/row-query.ts";
 import { useRate } from "../../control/use-store.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
 import { Fact, LeftOut, SinceStart, StatusLink } from "../../list/list-status.tsx";
@@ -14,21 +15,23 @@ import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 interface TrafficStatusLineProps {
   readonly rows: TrafficRows;
   readonly service: ServiceView | undefined;
+  /** That the filter has for these rows. */
+  readonly fields: readonly TermField[];
   readonly onFollow: () => void;
 }
 
 /** The state of the list: following or held, the rate, and the numbers of shown and omitted rows. */
-export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLineProps) {
+export function TrafficStatusLine({ rows, service, fields, onFollow }: TrafficStatusLineProps) {
   const view = useRowsView(rows, (all) => all);
   const rate = useRate(service?.id);
   const running = service?.status.state === "running" ? service.status : undefined;
-  const unknown = unknownFieldsText(view.filter.text);
+  const unknown = unknownFieldsText(view.filter.text, fields);
   return (
     <StatusLine>
       <Facts>
         <FollowState rows={rows} view={view} onFollow={onFollow} />
         <RowsLeftOut view={view} rate={rate} />
-        {unknown !== "" && <LeftOut title={`Searched as text. ${filterHint}`}>{unknown}</LeftOut>}
+        {unknown !== "" && <LeftOut title={`Searched as text. ${filterHint(fields)}`}>{unknown}</LeftOut>}
         {service && running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${service.rateUnit}`}</Fact>}
         <Fact title={view.isFull ? "No more rows are loaded. Filter to find others." : undefined}>{shownText(view)}</Fact>
         {view.searchedInPart > 0 && <Fact title={searchedInPartHint}>{searchedInPartText(view.searchedInPart)}</Fact>}

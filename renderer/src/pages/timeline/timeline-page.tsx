@@ -2,6 +2,7 @@ import { useMemo, useState } from "react";
 import { z } from "zod";
 import { type ServiceId, type ServiceView, serviceIds } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { termFieldNames } from "../../../../contract/traffic/row-query.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useServices } from "../../control/use-store.ts";
 import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
@@ -78,7 +79,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
           onChange={(text) => setFilter({ ...filter, text })}
           onDown={list.enterList}
           placeholder="Path, topic, client"
-          hint={filterHint}
+          hint={filterHint(termFieldNames)}
           options={<DetailToggle details="headers, bodies and messages" filter={filter} onFilter={setFilter} />}
         />
       }
@@ -92,7 +93,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
           <PauseButton paused={list.paused} onToggle={list.togglePause} />
         </>
       }
-      status={<TrafficStatusLine rows={rows} service={undefined} onFollow={list.follow} />}
+      status={<TrafficStatusLine rows={rows} service={undefined} fields={termFieldNames} onFollow={list.follow} />}
       below={choice.opened?.row && <OpenedRow rows={rows} opened={choice.opened.row} onClose={choice.close} />}
     >
       <LiveTable

@@ -1,3 +1,4 @@
+import { termFieldNames } from "../../../../contract/traffic/row-query.ts";
 import { httpInspectors } from "../../inspectors/http-inspectors.ts";
 import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
@@ -22,6 +23,7 @@ export const accountPage = defineServicePage({
       columns: accountColumns(httpColumns),
       scopes: statusScopes,
       filterPlaceholder: "Path, user, reason",
+      filterFields: termFieldNames,
       details: "headers and bodies",
       empty: {
         nothing: "No calls yet.",

@@ -24,6 +24,7 @@ export const grpcPage = defineServicePage({
       scopes: callScopes,
       Picks: CallPicks,
       filterPlaceholder: "Filter by text",
+      filterFields: ["status", "method", "path", "client", "reason"],
       details: "metadata and messages",
       empty: {
         nothing: "No calls yet.",

@@ -29,6 +29,7 @@ export const httpPage = defineServicePage({
       columns: httpColumns,
       scopes: statusScopes,
       filterPlaceholder: "Path, client, body",
+      filterFields: ["status", "method", "path", "client"],
       details: "headers and bodies",
       empty: {
         nothing: "No requests yet.",

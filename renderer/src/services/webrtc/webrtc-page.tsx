@@ -1,3 +1,4 @@
+import { termFieldNames } from "../../../../contract/traffic/row-query.ts";
 import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
@@ -33,6 +34,7 @@ export const webrtcPage = defineServicePage({
       scopes: webrtcScopes,
       Picks: WebrtcPicks,
       filterPlaceholder: "Peer, room, text",
+      filterFields: termFieldNames,
       details: "whole messages",
       empty: {
         nothing: "Nobody has connected yet.",

@@ -1,10 +1,9 @@
-import { ActionIcon } from "@mantine/core";
-import { IconChevronDown } from "@tabler/icons-react";
 import type { RtspPathView } from "../../../../../contract/services/rtsp.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useService } from "../../../control/use-store.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
-import { Caption, Chip, SectionTitle, Spring } from "../../../ui/panel.tsx";
+import { FoldTitle } from "../../../ui/fold-title.tsx";
+import { Caption, Chip, Spring } from "../../../ui/panel.tsx";
 import { Card } from "../../../ui/plot-card.tsx";
 import { Boundary } from "../../../ui/status/boundary.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
@@ -27,16 +26,7 @@ export function PicturesStrip() {
   return (
     <section className={styles.strip} aria-label="Pictures">
       <div className={styles.stripHead}>
-        <ActionIcon
-          className={styles.fold}
-          data-open={isOpen}
-          aria-expanded={isOpen}
-          aria-label="Pictures"
-          onClick={() => setIsOpen(!isOpen)}
-        >
-          <IconChevronDown size={14} stroke={1.5} />
-        </ActionIcon>
-        <SectionTitle>Pictures</SectionTitle>
+        <FoldTitle title="Pictures" open={isOpen} onToggle={() => setIsOpen(!isOpen)} />
         <Caption>{formatCountOf(view.paths.length + view.more, "stream")}</Caption>
       </div>
       {isOpen && (
