@@ -32,7 +32,7 @@ async function join(host: string, room: string, name: string): Promise<Client> {
   return { id, socket, received, send };
 }
 
-it("[WEBRTC-431] [WEBRTC-432] [WEBRTC-554] two clients appear in rooms and in the ladder, their call is explained, and a room is talked to and closed", async () => {
+it("[WEBRTC-431] [WEBRTC-432] [WEBRTC-555] two clients appear in rooms and in the ladder, their call is explained, and a room is talked to and closed", async () => {
   const { page, host } = await open();
   const [ada, bob] = [await join(host, "demo", "Ada"), await join(host, "demo", "Bob")];
   ada.send({ type: "offer", to: bob.id, sdp: offer });
