@@ -178,7 +178,7 @@ describe("a session of WHEP", () => {
     const refused = await offer("/whep/test", playerOffer());
     expect([refused.status, (await problemOf(refused)).detail]).toEqual([
       503,
-      "The limit of players is reached, which is 1. Raise it in Config.",
+      "The limit of players is reached, which is 1, and no other address has more of them. Raise it in Config (WEBRTC_VIEWERS).",
     ]);
     const row = await webrtc.ended(({ kind }) => kind === "webrtc-media");
     expect(row).toMatchObject({ tone: "failed", outcome: expect.stringContaining("does not reach the media port by UDP") });
