@@ -177,9 +177,12 @@ const deliveriesOf = ({ sessions }: Engine) =>
     .filter(({ expirySeconds }) => expirySeconds > 0)
     .map((session) => [
       session.clientId.slice(0, 20),
-      ...[...session.deliveries()].map(({ message, qos, retain, state, packetId, identifiers, shared }) =>
-        [message.topic, message.payload.length, qos, retain, state, packetId, identifiers?.join(), shared?.filter].join(" "),
-      ),
+      // Others may expire meanwhile.
+      ...[...session.deliveries()]
+        .filter(({ message }) => message.expiresAt === 0)
+        .map(({ message, qos, retain, state, packetId, identifiers, shared }) =>
+          [message.topic, message.payload.length, qos, retain, state, packetId, identifiers?.join(), shared?.filter].join(" "),
+        ),
     ])
     .sort((one, other) => ((one[0] ?? "") < (other[0] ?? "") ? -1 : 1));
 
