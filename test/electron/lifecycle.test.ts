@@ -121,7 +121,7 @@ describe("the desktop program", () => {
 
   it.each([
     [["--onyl", "http"], "USAGE: Unknown option '--onyl'"],
-    [["--headless"], "USAGE: The desktop window serves no dashboard at a URL"],
+    [["--headless"], "USAGE: The desktop window serves no dashboard at a URL, and writes traffic where its user exports it"],
     [["--only", "nonsense"], 'SERVICE_UNKNOWN: There is no service "nonsense"'],
   ])("refuses %j with a message and an exit code", async (args, text) => {
     const { code, stderr } = await outcome(apps.spawn(...args));
