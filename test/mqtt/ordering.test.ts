@@ -181,6 +181,8 @@ describe("order", () => {
     const kept = { cleanStart: false, properties: { sessionExpiryInterval: 600 } };
     const before = new MemoryClient(engine, "away", kept);
     before.subscribe("t", 1);
+    // On a slow machine they wait for their turn.
+    await expect.poll(() => before.received.at(-1)?.type).toBe("suback");
     before.connection.cutOff("The connection was lost.");
     const publish = (number: number) =>
       engine.publishInternal(new Message({ topic: "t", payload: Buffer.from(String(number)), qos: 1, retain: false }));
