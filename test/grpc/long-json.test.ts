@@ -62,18 +62,21 @@ it("[GRPC-195] other calls are answered while another thread reads and writes lo
   const body = JSON.stringify({ list });
   const put = (text = body) => postJson(service, "/v.Values/Put", text);
   expect(await (await put()).json()).toEqual({});
-  let isOver = false;
-  const answers = Promise.all([put(), put(), put()]).finally(() => (isOver = true));
-  let mostMs = 0;
-  while (!isOver) {
-    const from = process.threadCpuUsage();
-    await nextTurn();
-    const { user, system } = process.threadCpuUsage(from);
-    mostMs = Math.max(mostMs, (user + system) / 1_000);
-  }
-  for (const answer of await answers) expect(answer.status).toBe(200);
-  // In this thread it takes some 200 ms.
-  expect(mostMs).toBeLessThan(70);
+  const longestTurnMs = async () => {
+    let isOver = false;
+    const answers = Promise.all([put(), put(), put()]).finally(() => (isOver = true));
+    let mostMs = 0;
+    while (!isOver) {
+      const from = process.threadCpuUsage();
+      await nextTurn();
+      const { user, system } = process.threadCpuUsage(from);
+      mostMs = Math.max(mostMs, (user + system) / 1_000);
+    }
+    for (const answer of await answers) expect(answer.status).toBe(200);
+    return mostMs;
+  };
+  // In this thread it takes some 200 ms. A collection may fall into one of the rounds.
+  expect(Math.min(await longestTurnMs(), await longestTurnMs(), await longestTurnMs())).toBeLessThan(70);
   const wrong = await put(JSON.stringify({ list, name: 1 }));
   expect([wrong.status, ((await wrong.json()) as { message: string }).message]).toEqual([
     400,
