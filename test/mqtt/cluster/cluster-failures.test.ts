@@ -177,8 +177,7 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
       await leave(client);
     }
     const acknowledged: string[] = [];
-    const publishAll = async (broker: { port: number }, name: string) => {
-      const client = await connectWire(broker, 5, kept(name));
+    const publishAll = async (client: Connected, name: string) => {
       for (let count = 1; ; count++) {
         client.publish("q", `${name} ${count}`, { qos: 2, packetId: count });
         const pubrec = await client.next();
@@ -188,7 +187,9 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
         if ((await client.next())?.type !== "pubcomp" || count === 30) return;
       }
     };
-    const publishing = [publishAll(dying, "at the dying one"), publishAll(living, "at the living one")];
+    const [one, other] = ["at the dying one", "at the living one"] as const;
+    const publishers = [await connectWire(dying, 5, kept(one)), await connectWire(living, 5, kept(other))] as const;
+    const publishing = [publishAll(publishers[0], one), publishAll(publishers[1], other)];
     await expect.poll(() => acknowledged.length).toBeGreaterThan(8);
     await dying.kill();
     await Promise.all(publishing);
