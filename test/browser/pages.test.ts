@@ -241,6 +241,8 @@ it("[BL-208] a row is sent again from its menu, the toolbar and the palette, and
   const { page, origin } = await open();
   await fetch(`${origin}/api/echo`, { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"a":1}' });
   const echoes = page.getByRole("row").filter({ hasText: "/api/echo" });
+  // The menu of a request that is not over yet offers less.
+  await echoes.filter({ hasText: "200" }).first().waitFor();
   await echoes.first().click({ button: "right" });
   await page.getByRole("menu", { name: "Row" }).getByRole("menuitem", { name: "Send again" }).click();
   await page.getByText("Sent POST /api/echo again: 200 OK").first().waitFor();
