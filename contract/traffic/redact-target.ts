@@ -47,23 +47,24 @@ export function redactFieldValue(name: string, value: string, onHidden?: (value:
  * behind such a word ("base64url.bearer.authorization.k8s.io.…"), or alone.
  */
 function redactProtocols(value: string, onHidden?: (value: string) => void): string {
-  let isToken = false;
-  return value
-    .split(",")
-    .map((item) => {
-      const protocol = item.trim();
-      const wasToken = isToken;
-      isToken = tokenFollows.test(protocol);
-      const kept = wasToken
-        ? ""
-        : (/^.*(?:bearer|token|authorization\.k8s\.io|jwt|secret|password)[.=:|]/i.exec(protocol)?.[0] ??
-          (protocol.length > longestProtocol ? "" : protocol));
+  const items = value.split(",");
+  const protocols = items.map((item) => item.trim());
+  return items
+    .map((item, index) => {
+      const protocol = protocols[index] ?? "";
+      const kept = tokenFollows.test(protocols[index - 1] ?? "") ? "" : withoutToken(protocol);
       const secret = protocol.slice(kept.length);
       if (secret === "") return item;
       onHidden?.(secret);
       return `${/^\s*/.exec(item)?.[0]}${kept}…`;
     })
     .join(",");
+}
+
+/** The beginning of a protocol that is none of a token. */
+function withoutToken(protocol: string): string {
+  const named = /^.*(?:bearer|token|authorization\.k8s\.io|jwt|secret|password)[.=:|]/i.exec(protocol)?.[0];
+  return named ?? (protocol.length > longestProtocol ? "" : protocol);
 }
 
 const tokenFollows = /^(?:access[-_]?token|auth|authorization|basic|bearer|jwt|token)$/i;
