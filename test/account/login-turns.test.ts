@@ -2,8 +2,8 @@ import { connect, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { createCredentialCheck } from "../../servers/account/access/credential-check.ts";
 import { createFailureLimits } from "../../servers/core/credentials/failure-limits.ts";
-import { type LoginClient, LoginQueue } from "../../servers/core/credentials/login-queue.ts";
-import { createPasswords } from "../../servers/core/credentials/passwords.ts";
+import { HashTurns, type LoginClient, LoginQueue } from "../../servers/core/credentials/login-queue.ts";
+import { createPasswords, type Passwords } from "../../servers/core/credentials/passwords.ts";
 import { ClientLeft } from "../../servers/core/service/client-left.ts";
 import { basic, email, password, send, startAccount } from "./harness.ts";
 
@@ -66,7 +66,13 @@ it("[AC-65] what was hashed counts as a failure although its client has left, an
   const limits = createFailureLimits({ failures: 10, windowMs: 60_000 });
   const users = { byEmail: () => undefined, get: () => undefined, set: () => {} };
   const write = () => Promise.reject(new Error("nothing is written"));
-  const check = createCredentialCheck({ users, passwords: createPasswords({ costExponent: 10 }), limits, write });
+  const turns = new HashTurns();
+  const { promise: hashed, resolve: hash } = Promise.withResolvers<boolean>();
+  const passwords: Passwords = {
+    ...createPasswords({ costExponent: 10 }),
+    verify: (_password, _stored, { client, account }) => turns.run(client, account, () => hashed),
+  };
+  const check = createCredentialCheck({ users, passwords, limits, write });
   let left = false;
   const client = { ...clientAt("192.0.2.1"), hasLeft: () => left };
   const logins = Array.from({ length: 5 }, () => check.password(email, "wrong", client));
@@ -74,6 +80,7 @@ it("[AC-65] what was hashed counts as a failure although its client has left, an
   // Two have begun by then.
   await new Promise(setImmediate);
   left = true;
+  hash(false);
   const reasons = (await settled).map((result) => (result.status === "rejected" ? result.reason.name : "accepted"));
   expect(reasons).toEqual(["AccessRefused", "AccessRefused", "ClientLeft", "ClientLeft", "ClientLeft"]);
   expect(limits.usage().busiest.map(({ failures }) => failures)).toEqual([2, 2]);

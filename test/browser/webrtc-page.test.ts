@@ -97,7 +97,8 @@ it.each(["UDP", "TCP"])(
     await result.getByText(/^Connected by two relays: Try A at .* Data passes in both directions\.$/).waitFor({ timeout: 30_000 });
     await openTab(page, "Relays");
     const relays = page.getByRole("grid", { name: "Relays", exact: true });
-    await expect.poll(() => relays.getByRole("row").filter({ hasText: transport }).count()).toBe(2);
+    // One for each end. A browser may open more, and does not say why.
+    await expect.poll(() => relays.getByRole("row").filter({ hasText: transport }).count()).toBeGreaterThanOrEqual(2);
     await openTab(page, "Try");
     await page.getByRole("button", { name: "Hang up" }).click();
     await result.getByText("hung up").waitFor();
