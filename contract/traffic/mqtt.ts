@@ -27,6 +27,8 @@ export interface MqttDelivery {
   readonly reason?: number;
   /** Why the client did not get it. */
   readonly dropped?: string;
+  /** To another broker of the cluster, with the client's session. */
+  readonly moved?: boolean;
   /** To a subscription that came later. */
   readonly asRetained?: true;
 }
@@ -59,6 +61,12 @@ export interface MqttMessageSummary {
   readonly acknowledged: number;
   readonly acknowledgeable: number;
   readonly dropped: number;
+  /** Of `dropped`, those that the broker owed when it stopped. Absent if none, as the following. */
+  readonly lost?: number;
+  /** Deliveries that went to another broker of the cluster, with the sessions of the clients. */
+  readonly moved?: number;
+  /** Deliveries that wait in queues. */
+  readonly queued?: number;
 }
 
 /** The detail of a message, and the answer of `message.read`. */

@@ -51,7 +51,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   });
 
   const retained = new RetainedTree();
-  const recorder = new MessageRecorder(context.traffic, { ...recorderLimits(config), retained });
+  const recorder = new MessageRecorder(context.traffic, { ...recorderLimits(config), retained, sessionsAreRestored: true });
   onStop(() => recorder.close());
   const watch = watchEngine({ traffic: context.traffic, log, recorder, recordCredentials: config.recordCredentials });
   onStop(watch.close);

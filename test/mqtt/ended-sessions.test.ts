@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { Message } from "../../servers/mqtt/engine/routing/message.ts";
+import { type DeliveryTrace, Message } from "../../servers/mqtt/engine/routing/message.ts";
+import { surrenderSession } from "../../servers/mqtt/engine/session/move-session.ts";
 import { type Broker, type Connected, connectWire, startBroker } from "./harness.ts";
 import { isOverForMost, MemoryClient, startEngine } from "./memory-client.ts";
 
@@ -111,5 +112,58 @@ describe("messages of a session that ends", () => {
     await expect.poll(() => outcomeOf(broker, "t")).toBe("0 of 1 acknowledged");
     back.send({ type: "puback", packetId, reason: 0 });
     await expect.poll(() => outcomeOf(broker, "t")).toBe("1 of 1 acknowledged");
+  });
+
+  it("[MQTT-503] one that matches a client that cannot get it is not queued: of QoS 0 for a client that is away", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, kept("s"));
+    await client.subscribe("t", { qos: 1 });
+    await leave(client);
+    await broker.act("publish", { topic: "t", qos: 0, payload: "is not kept" });
+    await expect.poll(() => outcomeOf(broker, "t")).toBe("no delivery recorded");
+    const message = await readNewest(broker, "t");
+    expect(message).toMatchObject({ matched: 1, delivered: 0, dropped: 0 });
+    expect(message).not.toHaveProperty("queued");
+  });
+
+  it("[MQTT-503] the row says for how many it is queued, beside those that have it", async () => {
+    const broker = await startBroker();
+    const away = await connectWire(broker, 5, kept("away"));
+    await away.subscribe("t", { qos: 1 });
+    await leave(away);
+    const here = await connectWire(broker, 5, kept("here"));
+    await here.subscribe("t", { qos: 1 });
+    await broker.act("publish", { topic: "t", qos: 1, payload: "waits" });
+    here.send({ type: "puback", packetId: (await here.expect("publish")).packetId, reason: 0 });
+    await expect.poll(() => outcomeOf(broker, "t")).toBe("1 of 1 acknowledged, queued for 1");
+    expect(await readNewest(broker, "t")).toMatchObject({ matched: 2, delivered: 1, queued: 1 });
+    const back = await connectWire(broker, 5, { ...kept("away"), cleanStart: false });
+    back.send({ type: "puback", packetId: (await back.expect("publish")).packetId, reason: 0 });
+    await expect.poll(() => outcomeOf(broker, "t")).toBe("2 of 2 acknowledged");
+  });
+
+  it("[MQTT-502] are told to have moved over several turns of the event loop, when another broker takes the session over", async () => {
+    const { engine, bystander } = await startEngine();
+    const client = new MemoryClient(engine, "leaving", { ...kept("leaving"), cleanStart: false });
+    client.subscribe("jobs", 1);
+    await expect.poll(() => client.received.length).toBe(2);
+    client.connection.cutOff("The connection was lost.");
+    let moved = 0;
+    const trace = { id: 1, at: 0, owes() {}, moved: () => moved++ } as unknown as DeliveryTrace;
+    for (let count = 0; count < 5_000; count++) {
+      const message = new Message({ topic: "jobs", payload: Buffer.from(String(count)), qos: 1, retain: false });
+      message.trace = trace;
+      engine.publishInternal(message);
+    }
+    const turn = vi.spyOn(engine.scheduler, "isTurnOver").mockImplementation(isOverForMost);
+    expect(surrenderSession(engine, "leaving", false)).toBe(true);
+    expect(moved).toBeGreaterThan(0);
+    expect(moved).toBeLessThan(500);
+    bystander.send({ type: "pingreq" });
+    await expect.poll(() => bystander.received.at(-1)?.type, { interval: 1 }).toBe("pingresp");
+    turn.mockRestore();
+    await expect.poll(() => moved).toBe(5_000);
+    expect(engine.counters.dropped["session ended"]).toBe(0);
+    expect(engine.load).toMatchObject({ waiting: 0, bytes: 0, holders: 0 });
   });
 });

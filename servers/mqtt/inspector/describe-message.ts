@@ -26,6 +26,8 @@ export interface PublishedMessage {
   readonly topicAlias: number;
   /** -1 without. */
   readonly expirySeconds: number;
+  /** Sessions outlived the process. */
+  readonly isStored: boolean;
   readonly cluster: "here" | "elsewhere" | undefined;
   /** The forwarded properties, as `encodeForwarded` wrote them. */
   readonly forwarded: string;
@@ -47,6 +49,13 @@ export interface RoutedMessage {
   readonly acknowledgeable: number;
   readonly acknowledged: number;
   readonly dropped: number;
+  /** Of `dropped`, because the broker stopped. */
+  readonly lost: number;
+  /** To another broker of the cluster. */
+  readonly moved: number;
+  readonly queued: number;
+  /** Sent or held back, and not acknowledged. */
+  readonly open: number;
   /** The first deliveries. */
   readonly deliveries: readonly NotedDelivery[];
 }
@@ -60,8 +69,12 @@ export interface NotedDelivery {
   acknowledgedAfterMicros: number;
   reason: number;
   dropped: DropReason | undefined;
+  moved: boolean;
   readonly asRetained: boolean;
 }
+
+/** After "dropped for …", for those that were lost with the process. */
+export const lostText = (lost: number, dropped: number): string => `${lost < dropped ? `, ${lost} of them` : ""} when the broker stopped`;
 
 export function describeSummary(message: PublishedMessage, routed: RoutedMessage): MqttMessageSummary {
   return {
@@ -81,6 +94,9 @@ export function describeSummary(message: PublishedMessage, routed: RoutedMessage
     acknowledged: routed.acknowledged,
     acknowledgeable: routed.acknowledgeable,
     dropped: routed.dropped,
+    ...(routed.lost > 0 && { lost: routed.lost }),
+    ...(routed.moved > 0 && { moved: routed.moved }),
+    ...(routed.queued > 0 && { queued: routed.queued }),
   };
 }
 
@@ -121,6 +137,7 @@ const describeDelivery = ({
   acknowledgedAfterMicros,
   reason,
   dropped,
+  moved,
   asRetained,
 }: NotedDelivery): MqttDelivery => ({
   clientId,
@@ -129,5 +146,6 @@ const describeDelivery = ({
   ...(acknowledgedAfterMicros >= 0 && { acknowledgedAfterMs: acknowledgedAfterMicros / 1_000 }),
   ...(reason > 0 && { reason }),
   ...(dropped && { dropped }),
+  ...(moved && { moved }),
   ...(asRetained && { asRetained }),
 });

@@ -1,4 +1,4 @@
-import type { DeliveryTrace, DropReason } from "../engine/routing/message.ts";
+import type { DeliveryPlace, DeliveryTrace, DropReason } from "../engine/routing/message.ts";
 import type { MessageRecord } from "./message-record.ts";
 
 type Note = (record: MessageRecord) => void;
@@ -9,6 +9,7 @@ type Note = (record: MessageRecord) => void;
  */
 export class EarlierRecords {
   private noted: { readonly trace: EarlierTrace; readonly note: Note }[] | undefined = [];
+  private owing: EarlierTrace[] = [];
   private readonly find: (id: number) => MessageRecord | undefined;
 
   constructor(find: (id: number) => MessageRecord | undefined) {
@@ -22,15 +23,40 @@ export class EarlierRecords {
       this.noted.push({ trace, note });
       return;
     }
-    const record = this.find(trace.id);
+    const record = this.recordOf(trace);
+    if (record) note(record);
+  }
+
+  owes(trace: EarlierTrace, place: DeliveryPlace, more: number): void {
+    if (!this.noted) {
+      this.recordOf(trace)?.owes(place, more);
+      return;
+    }
+    if (!trace.owed) {
+      trace.owed = { queued: 0, sent: 0 };
+      this.owing.push(trace);
+    }
+    trace.owed[place] += more;
+  }
+
+  private recordOf({ id, at }: EarlierTrace): MessageRecord | undefined {
+    const record = this.find(id);
     // Identifiers begin anew when the history was lost.
-    if (record?.at === trace.at) note(record);
+    return record?.at === at ? record : undefined;
   }
 
   /** The records are read, as far as they are kept. */
   read(): void {
-    const { noted } = this;
+    const { noted, owing } = this;
     this.noted = undefined;
+    this.owing = [];
+    for (const trace of owing) {
+      const { queued, sent } = trace.owed ?? { queued: 0, sent: 0 };
+      trace.owed = undefined;
+      const record = this.recordOf(trace);
+      record?.owes("queued", queued);
+      record?.owes("sent", sent);
+    }
     for (const { trace, note } of noted ?? []) this.note(trace, note);
   }
 }
@@ -39,6 +65,8 @@ export class EarlierRecords {
 class EarlierTrace implements DeliveryTrace {
   readonly id: number;
   readonly at: number;
+  /** Until the records are read. */
+  owed: Record<DeliveryPlace, number> | undefined = undefined;
   private readonly records: EarlierRecords;
 
   constructor(id: number, at: number, records: EarlierRecords) {
@@ -73,5 +101,13 @@ class EarlierTrace implements DeliveryTrace {
 
   dropped(clientId: string, why: DropReason): void {
     this.records.note(this, (record) => record.dropped(clientId, why));
+  }
+
+  moved(clientId: string): void {
+    this.records.note(this, (record) => record.moved(clientId));
+  }
+
+  owes(place: DeliveryPlace, more: number): void {
+    this.records.owes(this, place, more);
   }
 }

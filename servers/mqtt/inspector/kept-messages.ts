@@ -157,7 +157,7 @@ export class KeptMessages {
   }
 
   /** Oldest first. */
-  private inOrder(): MessageRecord[] {
+  inOrder(): MessageRecord[] {
     return [...this.last.values(), ...this.recent.values()];
   }
 

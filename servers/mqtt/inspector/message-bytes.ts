@@ -15,12 +15,24 @@ import { describeMessage, type NotedDelivery, type PublishedMessage, type Routed
 const messageTag = 1;
 const deliveriesTag = 2;
 
-const flag = { retain: 1, dup: 2, will: 4, here: 8, elsewhere: 16 } as const;
+const flag = { retain: 1, dup: 2, will: 4, here: 8, elsewhere: 16, stored: 32 } as const;
+const deliveryFlag = { asRetained: 1, moved: 2 } as const;
 /** Written in place of an index for "none". */
 const none = 255;
 
 /** In the order in which they are written. */
-const deliveryCounts = ["matched", "sentAsRetained", "delivered", "acknowledgeable", "acknowledged", "dropped"] as const;
+const deliveryCounts = [
+  "matched",
+  "sentAsRetained",
+  "delivered",
+  "acknowledgeable",
+  "acknowledged",
+  "dropped",
+  "lost",
+  "moved",
+  "queued",
+  "open",
+] as const;
 type DeliveryCounts = Record<(typeof deliveryCounts)[number], number>;
 const countsOf = (read: () => number) => Object.fromEntries(deliveryCounts.map((name) => [name, read()])) as DeliveryCounts;
 
@@ -31,7 +43,8 @@ export function writeMessage(record: RecordWriter, message: PublishedMessage): v
       (message.dup ? flag.dup : 0) |
       (message.isWill ? flag.will : 0) |
       (message.cluster === "here" ? flag.here : 0) |
-      (message.cluster === "elsewhere" ? flag.elsewhere : 0),
+      (message.cluster === "elsewhere" ? flag.elsewhere : 0) |
+      (message.isStored ? flag.stored : 0),
   );
   record.u8(message.qos);
   record.u8(message.version);
@@ -58,7 +71,7 @@ export function writeDeliveries(record: RecordWriter, routed: RoutedMessage): vo
     record.f64(delivery.acknowledgedAfterMicros);
     record.u8(delivery.reason);
     record.u8(delivery.dropped ? dropReasons.indexOf(delivery.dropped) : none);
-    record.u8(delivery.asRetained ? 1 : 0);
+    record.u8((delivery.asRetained ? deliveryFlag.asRetained : 0) | (delivery.moved ? deliveryFlag.moved : 0));
   }
 }
 
@@ -101,6 +114,7 @@ function readPublished({ id, at }: TrafficRow, reader: RecordReader): PublishedM
     retain: (flags & flag.retain) !== 0,
     dup: (flags & flag.dup) !== 0,
     isWill: (flags & flag.will) !== 0,
+    isStored: (flags & flag.stored) !== 0,
     cluster: (flags & flag.here) !== 0 ? "here" : (flags & flag.elsewhere) !== 0 ? "elsewhere" : undefined,
     topic: reader.text(),
     publisherId: reader.text(),
@@ -116,15 +130,16 @@ function readRouted(reader: RecordReader): RoutedMessage {
   const counts = countsOf(() => reader.u32());
   const deliveries: NotedDelivery[] = [];
   for (let left = reader.u32(); left > 0; left--) {
-    deliveries.push({
+    const delivery = {
       clientId: reader.text(),
       qos: reader.u8(),
       afterMicros: reader.f64(),
       acknowledgedAfterMicros: reader.f64(),
       reason: reader.u8(),
       dropped: dropReasons[reader.u8()] as DropReason | undefined,
-      asRetained: reader.u8() === 1,
-    });
+    };
+    const flags = reader.u8();
+    deliveries.push({ ...delivery, asRetained: (flags & deliveryFlag.asRetained) !== 0, moved: (flags & deliveryFlag.moved) !== 0 });
   }
   return { ...counts, deliveries };
 }

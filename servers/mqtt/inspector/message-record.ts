@@ -4,28 +4,23 @@ import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import type { Qos } from "../codec/packet.ts";
 import { textBytes } from "../codec/topic.ts";
-import { type DeliveryTrace, type DropReason, Message } from "../engine/routing/message.ts";
+import { Message } from "../engine/routing/message.ts";
 import { steadyNow } from "../engine/steady-clock.ts";
 import {
   describeMessage,
   describeProperties,
   describeSummary,
-  type NotedDelivery,
+  lostText,
   type PublishedMessage,
   type RoutedMessage,
 } from "./describe-message.ts";
 import { writeDeliveries, writeMessage } from "./message-bytes.ts";
+import { type DeliveryObserver, RecordedDeliveries, recordedDeliveries } from "./recorded-deliveries.ts";
 import type { TopicHistory } from "./topic-history.ts";
 
-/** Most recorded deliveries of a message; further ones are only counted. */
-const keptDeliveries = 100;
 /** Memory of a record and of a delivery in addition to their bytes; measured with 50,000 records. */
-const recordBytes = 400;
+const recordBytes = 440;
 const deliveryBytes = 100;
-/** Deliveries in the detail of a row; the page requests the rest. */
-const recordedDeliveries = 10;
-/** Most listed deliveries as a retained message. */
-const keptRetained = 10;
 /** Peer of messages that other brokers published. */
 const elsewhere = "another broker";
 const rowTargetLength = 1_000;
@@ -34,17 +29,13 @@ const rowClientLength = 200;
 const leftLength = 1_024;
 
 /** Shared by all records of a recorder. */
-export interface RecordContext {
+export interface RecordContext extends DeliveryObserver<MessageRecord> {
   /** Most bytes of the payload in a detail and in a response. */
   readonly payloadLimit: number;
   /** Other brokers may have subscribers too. */
   readonly inCluster: boolean;
-  /** All expected acknowledgements have arrived. */
-  readonly onAcknowledged: (record: MessageRecord) => void;
-  /** It was sent to a frozen or delayed client. */
-  readonly onReleased: (record: MessageRecord) => void;
-  /** After its row was complete. */
-  readonly onChanged: (record: MessageRecord) => void;
+  /** Sessions outlive the process, with what waits in them. */
+  readonly isStored: boolean;
 }
 
 export interface RecordOrigin {
@@ -61,30 +52,15 @@ export interface RecordOrigin {
  * One recorded message and its deliveries. There may be 50,000: they do not reference the message, and keep its bytes as a Latin-1
  * string, which takes a fifth of the memory of a small buffer.
  */
-export class MessageRecord implements DeliveryTrace, TrafficEntry {
+export class MessageRecord extends RecordedDeliveries implements TrafficEntry {
   queueSlot = notQueued;
   readonly id: number;
-  at = Date.now();
   readonly topic: string;
-  readonly qos: number;
   readonly retain: boolean;
   readonly publisherId: string;
   readonly internalSource: MqttOwnPublisher | undefined;
-  matched = 0;
   /** Messages on its topic, including this one; 0 if the topic is not in the tree. */
   topicCount = 0;
-  /** To subscriptions that came later. */
-  private sentAsRetainedCount = 0;
-  deliveredCount = 0;
-  /** Deliveries held back for frozen or delayed clients. */
-  private heldBackCount = 0;
-  acknowledgeableCount = 0;
-  acknowledgedCount = 0;
-  droppedCount = 0;
-  /** Its bytes in the recorder's total; 0 after its eviction. */
-  countedBytes = 0;
-  /** No more acknowledgements are expected. */
-  settled = false;
   /** The history of its topic, and its neighbours in it. */
   history: TopicHistory<MessageRecord> | undefined = undefined;
   older: MessageRecord | undefined = undefined;
@@ -102,18 +78,16 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   private bytes: string;
   private payloadAt: number;
   payloadBytes: number;
-  private startedAt = performance.now();
   private readonly context: RecordContext;
-  private deliveries: NotedDelivery[] | undefined = undefined;
-  /** Characters of the client identifiers in it, which the record keeps when the clients are gone. */
-  private deliveryNames = 0;
-  private settledAfterMs = 0;
+  /** Sessions outlived the process that recorded it. */
+  private isStored: boolean;
+  private inCluster: boolean;
   private wrote = false;
 
   constructor(id: number, topic: string, message: Message, origin: RecordOrigin | undefined, context: RecordContext) {
+    super(message.qos);
     this.id = id;
     this.topic = topic;
-    this.qos = message.qos;
     this.retain = message.retain;
     this.publisherId = message.publisherId;
     this.internalSource = message.internalSource;
@@ -129,6 +103,12 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.payloadBytes = message.payload.length;
     this.payloadAt = this.bytes.length - this.payloadBytes;
     this.context = context;
+    this.isStored = context.isStored;
+    this.inCluster = context.inCluster;
+  }
+
+  protected get observer(): RecordContext {
+    return this.context;
   }
 
   /** Restores a record of an earlier process from what the supervisor kept. */
@@ -144,22 +124,13 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     published.internalSource = message.internalSource;
     published.isWill = message.isWill;
     const record = new MessageRecord(id, topic, published, { version, peer, dup, topicAlias, packet: bytes }, context);
-    record.at = at;
     record.forwarded = message.forwarded;
     record.expirySeconds = message.expirySeconds;
     record.payloadBytes = message.payloadBytes;
     record.topicCount = message.topicCount;
-    record.matched = routed.matched;
-    record.sentAsRetainedCount = routed.sentAsRetained;
-    record.deliveredCount = routed.delivered;
-    record.acknowledgeableCount = routed.acknowledgeable;
-    record.acknowledgedCount = routed.acknowledged;
-    record.droppedCount = routed.dropped;
-    if (routed.deliveries.length > 0) record.deliveries = [...routed.deliveries];
-    record.deliveryNames = namesIn(record.deliveries);
-    record.settled = true;
-    record.settledAfterMs = tookMs ?? 0;
-    record.startedAt -= Math.max(0, Date.now() - at);
+    record.isStored = message.isStored;
+    record.inCluster = message.cluster !== undefined;
+    record.restoreDeliveries(at, routed, tookMs ?? 0);
     record.wrote = true;
     return record;
   }
@@ -167,23 +138,18 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   /** Approximate memory; with a history, the topic's string is shared with the tree. */
   get heldBytes(): number {
     const topicBytes = this.history ? 0 : this.topic.length;
-    const names = textBytes(this.publisherId) + 2 * this.deliveryNames;
-    return recordBytes + topicBytes + names + this.bytes.length + this.forwarded.length + (this.deliveries?.length ?? 0) * deliveryBytes;
+    const names = textBytes(this.publisherId) + 2 * this.listedNames;
+    return recordBytes + topicBytes + names + this.bytes.length + this.forwarded.length + this.listed * deliveryBytes;
   }
 
   /** Called on eviction: a queued or retained message may still reference the record, and its row may not be written yet. */
   shrink(): void {
     this.countedBytes = 0;
-    this.deliveries = this.settled ? undefined : this.deliveries?.slice(0, recordedDeliveries);
-    this.deliveryNames = namesIn(this.deliveries);
+    this.shrinkDeliveries();
     if (this.forwarded.length > leftLength) this.forwarded = "";
     if (this.bytes.length <= leftLength) return;
     this.bytes = this.payload(previewBytes).toString("latin1");
     this.payloadAt = 0;
-  }
-
-  get waiting(): boolean {
-    return this.acknowledgedCount < this.acknowledgeableCount || this.heldBackCount > 0;
   }
 
   payload(limit = this.payloadBytes): Buffer {
@@ -207,15 +173,6 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
 
   get isSample(): boolean {
     return this.internalSource === "sample traffic";
-  }
-
-  settle(): void {
-    this.settled = true;
-    this.settledAfterMs = performance.now() - this.startedAt;
-  }
-
-  get open(): boolean {
-    return this.waiting && !this.settled;
   }
 
   write(record: RecordWriter): void {
@@ -243,14 +200,23 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   }
 
   private outcome(): string {
-    const { deliveredCount: delivered, acknowledgeableCount: acknowledgeable, droppedCount: drops } = this;
+    const { deliveredCount: delivered, acknowledgeableCount: acknowledgeable, droppedCount: drops, lostCount: lost } = this;
     const parts: string[] = [];
     if (acknowledgeable > 0) parts.push(`${this.acknowledgedCount} of ${acknowledgeable} acknowledged`);
     else if (delivered > 0) parts.push(`to ${delivered}`);
-    else if (this.matched > 0 && drops === 0) parts.push("queued");
-    else if (drops === 0) parts.push(this.context.inCluster ? "no subscriber here" : "no subscriber");
-    if (drops > 0) parts.push(`dropped for ${drops}`);
-    return parts.join(", ");
+    if (this.queuedCount > 0) parts.push(parts.length > 0 ? `queued for ${this.queuedCount}` : "queued");
+    if (this.movedCount > 0) parts.push(`moved for ${this.movedCount}`);
+    if (drops > 0) parts.push(`dropped for ${drops}${lost > 0 ? lostText(lost, drops) : ""}`);
+    if (parts.length > 0) return parts.join(", ");
+    // Of those that come too fast no delivery is recorded, and a client with rights for nothing gets none.
+    if (this.matched > 0) return "no delivery recorded";
+    return this.context.inCluster ? "no subscriber here" : "no subscriber";
+  }
+
+  /** What becomes of `owed` when its process ends. */
+  get fate(): "lost" | "moved" | "stored" {
+    if (this.inCluster) return "moved";
+    return this.isStored ? "stored" : "lost";
   }
 
   summary(): MqttMessageSummary {
@@ -258,7 +224,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   }
 
   details(): MqttMessage {
-    return describeMessage(this.published(), this.routed(keptDeliveries));
+    return describeMessage(this.published(), this.routed());
   }
 
   properties(): MqttMessageProperties {
@@ -282,100 +248,10 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       payloadAt: this.payloadAt,
       payloadBytes: this.payloadBytes,
       topicCount: this.topicCount,
-      cluster: this.context.inCluster ? (this.peer === elsewhere ? "elsewhere" : "here") : undefined,
+      isStored: this.isStored,
+      cluster: this.inCluster ? (this.peer === elsewhere ? "elsewhere" : "here") : undefined,
       forwarded: this.forwarded,
       bytes: this.bytes.slice(0, this.payloadAt + limit),
     };
   }
-
-  private routed(deliveries: number): RoutedMessage {
-    return {
-      matched: this.matched,
-      sentAsRetained: this.sentAsRetainedCount,
-      delivered: this.deliveredCount,
-      acknowledgeable: this.acknowledgeableCount,
-      acknowledged: this.acknowledgedCount,
-      dropped: this.droppedCount,
-      deliveries: this.deliveries?.slice(0, deliveries) ?? [],
-    };
-  }
-
-  delivered(clientId: string, qos: number): void {
-    this.deliveredCount++;
-    if (qos > 0) this.acknowledgeableCount++;
-    this.note(clientId, qos);
-    this.changed();
-  }
-
-  private changed(): void {
-    if (this.settled) this.context.onChanged(this);
-  }
-
-  heldBack(): void {
-    this.heldBackCount++;
-  }
-
-  released(clientId: string, qos: number): void {
-    this.heldBackCount--;
-    this.delivered(clientId, qos);
-    this.context.onReleased(this);
-  }
-
-  acknowledged(clientId: string, reason: number): void {
-    this.acknowledgedCount++;
-    this.noteAcknowledged(clientId, reason, false);
-    if (!this.waiting) this.context.onAcknowledged(this);
-    this.changed();
-  }
-
-  dropped(clientId: string, why: DropReason): void {
-    this.droppedCount++;
-    const delivery = this.note(clientId, this.qos);
-    if (delivery) delivery.dropped = why;
-    this.changed();
-  }
-
-  /** A retained message may be sent without limit: only the first deliveries are recorded, and only while it is in the history. */
-  sentAsRetained(clientId: string, qos: number): void {
-    this.sentAsRetainedCount++;
-    if (this.countedBytes > 0 && this.sentAsRetainedCount <= keptRetained) this.note(clientId, qos, true);
-  }
-
-  acknowledgedAsRetained(clientId: string, reason: number): void {
-    this.noteAcknowledged(clientId, reason, true);
-  }
-
-  private noteAcknowledged(clientId: string, reason: number, asRetained: boolean): void {
-    const delivery = this.deliveries?.find(
-      (candidate) => candidate.clientId === clientId && candidate.asRetained === asRetained && candidate.acknowledgedAfterMicros < 0,
-    );
-    if (!delivery) return;
-    delivery.acknowledgedAfterMicros = this.microsNow();
-    delivery.reason = reason;
-  }
-
-  private note(clientId: string, qos: number, asRetained = false): NotedDelivery | undefined {
-    const { deliveries } = this;
-    if (deliveries && deliveries.length >= (this.countedBytes > 0 ? keptDeliveries : recordedDeliveries)) return undefined;
-    const delivery: NotedDelivery = {
-      clientId,
-      qos,
-      afterMicros: this.microsNow(),
-      acknowledgedAfterMicros: -1,
-      reason: 0,
-      dropped: undefined,
-      asRetained,
-    };
-    this.deliveryNames += clientId.length;
-    // Most messages go to one client: a literal allocates one place, a push to an empty list 17.
-    if (deliveries) deliveries.push(delivery);
-    else this.deliveries = [delivery];
-    return delivery;
-  }
-
-  private microsNow(): number {
-    return Math.round((performance.now() - this.startedAt) * 1_000);
-  }
 }
-
-const namesIn = (deliveries: readonly NotedDelivery[] = []): number => deliveries.reduce((sum, { clientId }) => sum + clientId.length, 0);

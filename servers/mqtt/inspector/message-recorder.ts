@@ -19,6 +19,10 @@ export interface RecorderLimits extends KeptMessagesLimits {
   readonly recordedPayloadBytes: number;
   /** Clients of other brokers may receive a message that has no subscriber here. */
   readonly inCluster?: boolean;
+  /** Sessions outlive the process, with what waits in them. */
+  readonly isStored?: boolean;
+  /** Stored sessions were restored: they say which deliveries of earlier processes are still owed. */
+  readonly sessionsAreRestored?: boolean;
   /** They have a place in the topic tree, whenever they were published. */
   readonly retained?: Pick<RetainedTree, "get" | "values">;
 }
@@ -30,7 +34,7 @@ const treeBytesPerTopic = 640;
 
 type RecorderConfig = Pick<
   MqttConfig,
-  "recordedPerSecond" | "recordedPayloadBytes" | "recordedMessages" | "recordedBytes" | "topics" | "cluster"
+  "recordedPerSecond" | "recordedPayloadBytes" | "recordedMessages" | "recordedBytes" | "topics" | "cluster" | "persistence"
 >;
 
 /** The configured limits, and those that follow from them. */
@@ -44,6 +48,7 @@ export const recorderLimits = (config: RecorderConfig): RecorderLimits => ({
   topics: config.topics,
   topicTreeBytes: config.topics * treeBytesPerTopic,
   inCluster: config.cluster !== "",
+  isStored: config.persistence && config.cluster === "",
 });
 
 /** Added to the topic tree in a millisecond or two. */
@@ -96,6 +101,7 @@ export class MessageRecorder {
     this.context = {
       payloadLimit: limits.recordedPayloadBytes,
       inCluster: limits.inCluster === true,
+      isStored: limits.isStored === true,
       onAcknowledged: (record) => this.settle(record),
       onReleased: (record) => this.released(record),
       onChanged: (record) => void this.changed.add(record),
@@ -271,7 +277,7 @@ export class MessageRecorder {
   async restoreFrom(kept: AsyncIterable<KeptRecord>): Promise<void> {
     const { clears } = this;
     try {
-      const earlier = await readHistory(kept, () => this.createMessages(), this.context);
+      const earlier = await readHistory(kept, () => this.createMessages(), this.context, this.endEarlier);
       if (this.clears !== clears) return;
       if (earlier.size > 0) {
         earlier.appendNewer(this.messages);
@@ -282,6 +288,11 @@ export class MessageRecorder {
     }
     await this.addRetained();
   }
+
+  private readonly endEarlier = (record: MessageRecord): void => {
+    const { isStored, sessionsAreRestored } = this.limits;
+    if (record.fate !== "stored" || (isStored && sessionsAreRestored)) record.end(record.fate);
+  };
 
   private createMessages(): KeptMessages {
     const { limits } = this;
@@ -304,6 +315,8 @@ export class MessageRecorder {
   close(): void {
     this.closed = true;
     clearInterval(this.timer);
+    for (const record of [...this.messages.inOrder(), ...this.open])
+      if (record.owed > 0 && record.fate !== "stored") record.end(record.fate);
     for (const record of this.open) this.settle(record);
     this.writeChanged(this.changed.size);
   }

@@ -45,6 +45,26 @@ describeCluster("sessions of a cluster", (nextUrl) => {
     },
   );
 
+  it("[MQTT-502] what a session takes along to another broker is neither queued nor awaited here: rows and messages say that it moved", async () => {
+    const [one, other] = await startPair(nextUrl());
+    const client = await connectWire(one, 5, kept("mover"));
+    await client.subscribe("m/#", { qos: 1 });
+    await one.act("publish", { topic: "m/sent", qos: 1, payload: "sent" });
+    await client.expect("publish");
+    await leave(client);
+    await one.act("publish", { topic: "m/waits", qos: 1, payload: "waits" });
+    const outcomes = () => ["m/sent", "m/waits"].map((topic) => one.rows.findLast(({ target }) => target === topic)?.outcome);
+    await expect.poll(() => outcomes()[1]).toBe("queued");
+    const back = await connectWire(other, 5, kept("mover"));
+    expect((await back.expect("publish")).topic).toBe("m/sent");
+    expect((await back.expect("publish")).topic).toBe("m/waits");
+    await expect.poll(outcomes).toEqual(["0 of 1 acknowledged, moved for 1", "moved for 1"]);
+    const { messages } = await one.act("topic.history", { filter: "m/waits", limit: 1 });
+    const message = await one.act("message.read", { id: messages[0]?.id ?? 0 });
+    expect(message).toMatchObject({ matched: 1, delivered: 0, dropped: 0, moved: 1, deliveries: [{ clientId: "mover", moved: true }] });
+    expect(message).not.toHaveProperty("queued");
+  });
+
   it("[MQTT-207] messages in flight are sent again by the other broker, with DUP or as PUBREL; a repeated QoS 2 message is routed once", async () => {
     const [one, other] = await startPair(nextUrl());
     const watcher = await connectWire(one, 5);

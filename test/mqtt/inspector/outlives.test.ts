@@ -165,6 +165,8 @@ describe("messages that wait in a stored session while the broker is restarted",
       process.kill(status.pid, "SIGKILL");
       await statuses.until(({ status: next }) => next.state === "running" && next.pid !== status.pid);
     } else await dashboard.call("service.restart", { id: "mqtt" });
+    const waiting = async () => (await act("topic.history", { filter: "a/waits", limit: 1 })).messages;
+    await expect.poll(waiting).toMatchObject([{ delivered: 0, dropped: 0, queued: 1 }]);
     const back = await connectWire({ port: port("mqtt") }, 5, kept);
     for (const topic of ["a/sent", "a/waits", "a/ends"]) {
       const packet = await back.expect("publish");
@@ -191,6 +193,42 @@ describe("messages that wait in a stored session while the broker is restarted",
       ["a/waits", "1 of 1 acknowledged"],
       ["a/sent", "1 of 1 acknowledged"],
     ]);
+  });
+});
+
+describe("messages that wait in a session that ends with the broker", () => {
+  it.each(["restarted", "killed", "stopped"])("[MQTT-501] are dropped in their rows, with the reason, when it was %s", async (how) => {
+    const { supervisor, dashboard, statuses, port, act, isRecorded } = await superviseBroker();
+    const client = await connectWire({ port: port("mqtt") }, 5, { clientId: "kept", properties: { sessionExpiryInterval: 600 } });
+    await client.subscribe("a/#", { qos: 1 });
+    await act("publish", { topic: "a/sent", qos: 1, payload: "sent" });
+    await client.expect("publish");
+    await act("publish", { topic: "a/done", qos: 1, payload: "done" });
+    client.send({ type: "puback", packetId: (await client.expect("publish")).packetId, reason: 0 });
+    client.send({ type: "disconnect", reason: 0 });
+    await client.expectClose();
+    await act("publish", { topic: "a/waits", qos: 1, payload: "waits" });
+    const outcomes = async () => {
+      const { rows } = (await dashboard.call("traffic.read", { id: "mqtt" })) as TrafficPage;
+      return rows.filter(({ kind }) => kind === "mqtt-message").map(({ target, outcome, tone }) => [target, outcome, tone]);
+    };
+    await expect.poll(async () => (await outcomes()).map(([, outcome]) => outcome).slice(0, 2)).toEqual(["queued", "1 of 1 acknowledged"]);
+    if (how === "killed") {
+      await isRecorded();
+      const status = supervisor.views().find(({ id }) => id === "mqtt")?.status;
+      if (status?.state !== "running") throw new Error("it does not run");
+      process.kill(status.pid, "SIGKILL");
+      await statuses.until(({ status: next }) => next.state === "running" && next.pid !== status.pid);
+    } else if (how === "restarted") await dashboard.call("service.restart", { id: "mqtt" });
+    else await supervisor.stop("mqtt");
+    await expect.poll(outcomes).toEqual([
+      ["a/waits", "dropped for 1 when the broker stopped", "failed"],
+      ["a/done", "1 of 1 acknowledged", "ok"],
+      ["a/sent", "0 of 1 acknowledged, dropped for 1 when the broker stopped", "failed"],
+    ]);
+    const { messages } = await act("topic.history", { filter: "a/waits", limit: 1 });
+    expect(messages).toMatchObject([{ matched: 1, delivered: 0, dropped: 1, lost: 1 }]);
+    expect(messages[0]).not.toHaveProperty("queued");
   });
 });
 

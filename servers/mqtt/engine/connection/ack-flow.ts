@@ -61,6 +61,7 @@ function acknowledge(
 }
 
 function received(session: Session, delivery: Delivery, reason: number): void {
+  delivery.owed("sent", -1);
   delivery.state = "awaiting pubcomp";
   // [MQTT-4.6.0-4]: PUBRELs keep the order of the PUBRECs.
   session.inflight.putLast(delivery);

@@ -28,6 +28,7 @@ export class DeliveryQueue {
     this.bytes += delivery.bytes;
     this.held.all.waiting++;
     this.held.add(delivery);
+    delivery.owed("queued", 1);
   }
 
   shift(): Delivery | undefined {
@@ -65,6 +66,7 @@ export class DeliveryQueue {
     this.bytes -= delivery.bytes;
     this.held.all.waiting--;
     this.held.remove(delivery);
+    delivery.owed("queued", -1);
   }
 
   /** Gives the places of those that were removed back. */
@@ -90,10 +92,5 @@ export class DeliveryQueue {
     for (let delivery = this.shift(); delivery; delivery = this.shift()) kept.push(delivery);
     for (const delivery of kept) this.push(delivery);
     return taken;
-  }
-
-  /** The session has ended: removes the queue from the total load. */
-  clear(): void {
-    while (this.shift());
   }
 }

@@ -1,5 +1,5 @@
 import type { Qos } from "../../codec/packet.ts";
-import type { Message } from "../routing/message.ts";
+import type { DeliveryPlace, Message } from "../routing/message.ts";
 import type { Subscription } from "../routing/subscription.ts";
 
 /** The acknowledgement that is expected for a message with QoS 1 or 2. */
@@ -33,6 +33,11 @@ export class Delivery {
     this.retain = retain;
     this.identifiers = identifiers;
     this.shared = shared;
+  }
+
+  /** In a queue or sent, it is owed to the client; or no more. As a retained message it is not what its publisher asked for. */
+  owed(place: DeliveryPlace, more: 1 | -1): void {
+    if (!this.asRetained && this.state !== "awaiting pubcomp") this.message.trace?.owes(place, more);
   }
 
   /** Of its message and its identifiers, of which there may be one for each subscription of the session. */

@@ -9,6 +9,9 @@ export const dropReasons = ["slow reader", "queue full", "expired", "too large",
 /** Why a message did not reach a client. "slow reader": QoS 0 to a client that reads too slowly; "too large": above the client's maximum packet size. */
 export type DropReason = (typeof dropReasons)[number];
 
+/** Where a delivery is that the broker owes: it waits, or was sent and is not acknowledged. */
+export type DeliveryPlace = "queued" | "sent";
+
 /** Callbacks for the deliveries of one message, for the inspector. */
 export interface DeliveryTrace {
   /** With which a later process finds the record of the message: its number, and when it was made. */
@@ -23,6 +26,10 @@ export interface DeliveryTrace {
   sentAsRetained(clientId: string, qos: number): void;
   acknowledgedAsRetained(clientId: string, reason: number): void;
   dropped(clientId: string, why: DropReason): void;
+  /** With its session to another broker of the cluster. */
+  moved(clientId: string): void;
+  /** The broker owes so many deliveries more, or less. */
+  owes(place: DeliveryPlace, more: number): void;
 }
 
 /** The identifier of an entry of the journal, and the number of the message in it. */

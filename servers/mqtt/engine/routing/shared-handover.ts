@@ -168,7 +168,10 @@ export class SharedHandover {
     }
     from.store?.removed(from, delivery);
     next ??= group?.pick(message, from);
-    if (!next?.session.recipient && cluster?.handOn(shared.filter, message, next !== undefined)) return true;
+    if (!next?.session.recipient && cluster?.handOn(shared.filter, message, next !== undefined)) {
+      message.trace?.moved(from.clientId);
+      return true;
+    }
     if (next) deliverTo(next, message);
     else from.drop(message, "session ended");
     return true;

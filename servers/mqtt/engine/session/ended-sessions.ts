@@ -1,4 +1,5 @@
 import { type SubscriptionParts, unsubscribe } from "../connection/subscribe-flow.ts";
+import type { Delivery } from "../delivery/delivery.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { Session } from "./session.ts";
 
@@ -9,7 +10,7 @@ export interface EndedParts extends SubscriptionParts {
 /** Messages and subscriptions that are removed between two looks at the clock. */
 const removedBetweenLooks = 64;
 
-/** Drops what waits in sessions that have ended, and removes their subscriptions, in the turns of all clients: each may have thousands. */
+/** Drops what waits in sessions that have ended, or are at another broker that has it, and removes their subscriptions, in the turns of all clients: each may have thousands. */
 export class EndedSessions {
   private readonly waiting: { readonly session: Session; readonly steps: Iterator<unknown> }[] = [];
   private isWaiting = false;
@@ -63,13 +64,18 @@ export class EndedSessions {
 /** A step for each message. One of QoS 2 is the client's once it has sent a PUBREC. */
 function* dropAll(session: Session): Generator<undefined, void> {
   const { inflight, queue } = session;
-  for (const { packetId, state, message } of inflight.size > 0 ? inflight.inOrder() : []) {
-    inflight.delete(packetId);
-    if (state !== "awaiting pubcomp") session.drop(message, "session ended");
+  for (const delivery of inflight.size > 0 ? inflight.inOrder() : []) {
+    inflight.delete(delivery.packetId);
+    if (delivery.state !== "awaiting pubcomp") leave(session, delivery);
     yield;
   }
   for (let delivery = queue.shift(); delivery; delivery = queue.shift()) {
-    session.drop(delivery.message, "session ended");
+    leave(session, delivery);
     yield;
   }
+}
+
+function leave(session: Session, { message, asRetained }: Delivery): void {
+  if (!session.hasMoved) session.drop(message, "session ended");
+  else if (!asRetained) message.trace?.moved(session.clientId);
 }

@@ -59,6 +59,7 @@ export class InflightTable {
       all.inChunks++;
     }
     this.held.add(delivery);
+    delivery.owed("sent", 1);
   }
 
   putLast(delivery: Delivery): void {
@@ -74,11 +75,7 @@ export class InflightTable {
     if (delivery.inChunk) this.held.all.inChunks--;
     delivery.inChunk = false;
     this.held.remove(delivery);
-  }
-
-  clear(): void {
-    for (const delivery of this.slots) if (delivery) this.delete(delivery.packetId);
-    this.slots = [];
+    delivery.owed("sent", -1);
   }
 
   /** In the order of sending. */

@@ -163,6 +163,5 @@ function forgetSession(parts: MoveParts, session: Session): void {
 /** The other broker delivers what it has of messages. */
 function giveUp({ store }: MoveParts, session: Session): void {
   store?.handedOver?.(session.deliveries());
-  session.queue.clear();
-  session.inflight.clear();
+  session.hasMoved = true;
 }

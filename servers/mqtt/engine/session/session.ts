@@ -75,6 +75,8 @@ export class Session {
   dropped = 0;
   /** It is over or about to end, or at another broker: nothing is delivered to it, though some of its subscriptions may still be there. */
   hasEnded = false;
+  /** Another broker has it, with its messages. */
+  hasMoved = false;
   readonly createdAt = Date.now();
   /** Deliveries of `inflight` that were not retransmitted yet after a reconnect. */
   private unsent: Delivery[] = [];

@@ -1,5 +1,6 @@
 import type { MqttSubscription } from "../../../../../contract/services/mqtt-client.ts";
 import type { MqttMessageSummary, MqttOwnPublisher } from "../../../../../contract/traffic/mqtt.ts";
+import { formatCount } from "../../../ui/texts/quantity.ts";
 
 /** The version of a protocol level: 3 is 3.1, 4 is 3.1.1. */
 export function versionText(level: number): string {
@@ -46,3 +47,12 @@ export const publisherText = ({
 /** In a cluster, other brokers may have subscribers, which is not known here. */
 export const noSubscriberText = ({ cluster }: Pick<MqttMessageSummary, "cluster">): string =>
   cluster ? "No subscriber here" : "No subscriber";
+
+/** It matched, but its clients were away and it is of QoS 0, they have no rights for it, or messages came too fast. */
+export const noDeliveryText = "No delivery recorded";
+
+/** After "Dropped for …". */
+export const lostText = (lost = 0, dropped = lost): string =>
+  lost === 0 ? "" : `${lost < dropped ? `, ${formatCount(lost)} of them` : ""} when the broker stopped`;
+
+export const movedText = "The session went to another broker of the cluster, which delivers the message";

@@ -1,5 +1,5 @@
 import { UnstyledButton } from "@mantine/core";
-import { IconCheck, IconX } from "@tabler/icons-react";
+import { IconArrowRight, IconCheck, IconX } from "@tabler/icons-react";
 import type { MqttDelivery, MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import { useService } from "../../../control/use-store.ts";
 import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
@@ -8,7 +8,7 @@ import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { capitalized, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook, isoTime } from "../../../ui/texts/time.ts";
-import { noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
+import { lostText, movedText, noDeliveryText, noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
 import styles from "./delivery-panel.module.css";
 
 interface DeliveryPanelProps {
@@ -40,10 +40,10 @@ interface DeliveriesProps {
 }
 
 export function Deliveries({ message, onClient }: DeliveriesProps) {
-  const { cluster, deliveries, delivered, dropped, sentAsRetained } = message;
+  const { cluster, deliveries, delivered, dropped, moved = 0, sentAsRetained } = message;
   const listed = deliveries.length;
   const isElsewhere = cluster === "elsewhere";
-  const all = delivered + dropped + sentAsRetained;
+  const all = delivered + dropped + moved + sentAsRetained;
   return (
     <div className={styles.content}>
       <div className={styles.by}>
@@ -74,14 +74,15 @@ export function Deliveries({ message, onClient }: DeliveriesProps) {
 }
 
 function sumText(message: MqttMessage): string {
-  const { matched, delivered, acknowledged, acknowledgeable, dropped, sentAsRetained } = message;
+  const { matched, delivered, acknowledged, acknowledgeable, dropped, lost, moved = 0, queued = 0, sentAsRetained } = message;
   const parts: string[] = [];
   if (delivered > 0) parts.push(`Delivered to ${formatCount(delivered)}${acknowledgeable === 0 ? " with QoS 0" : ""}`);
   else if (matched === 0) parts.push(noSubscriberText(message));
-  else if (dropped === 0) parts.push(`Queued for ${formatCountOf(matched, "client")}`);
+  else if (dropped + moved + queued === 0) parts.push(noDeliveryText);
   if (acknowledgeable > 0) parts.push(`acknowledged by ${formatCount(acknowledged)}`);
-
-  if (dropped > 0) parts.push(`dropped for ${formatCount(dropped)}`);
+  if (queued > 0) parts.push(`queued for ${formatCountOf(queued, "client")}`);
+  if (moved > 0) parts.push(`at another broker for ${formatCountOf(moved, "client")}`);
+  if (dropped > 0) parts.push(`dropped for ${formatCount(dropped)}${lostText(lost, dropped)}`);
   if (sentAsRetained > 0) parts.push(`later sent as retained to ${formatCount(sentAsRetained)}`);
   const text = parts.join(", ");
   return capitalized(text);
@@ -93,7 +94,7 @@ interface DeliveryProps extends Pick<DeliveriesProps, "onClient"> {
 }
 
 function Delivery({ delivery, at, onClient }: DeliveryProps) {
-  const { clientId, qos, afterMs, acknowledgedAfterMs, reason, dropped, asRetained } = delivery;
+  const { clientId, qos, afterMs, acknowledgedAfterMs, reason, dropped, moved, asRetained } = delivery;
   const title = `QoS ${qos}, delivered ${isoTime(at + afterMs)}${acknowledgedAfterMs === undefined ? "" : `, acknowledged ${isoTime(at + acknowledgedAfterMs)}`}`;
   const client = onClient ? (
     <UnstyledButton className={styles.client} title={`Show ${shownText(clientId)}`} onClick={() => onClient(clientId)}>
@@ -108,6 +109,15 @@ function Delivery({ delivery, at, onClient }: DeliveryProps) {
         <IconX size={14} stroke={1.5} aria-hidden="true" />
         {client}
         <span>{`dropped, ${dropped}`}</span>
+      </li>
+    );
+  }
+  if (moved) {
+    return (
+      <li title={movedText}>
+        <IconArrowRight size={14} stroke={1.5} aria-hidden="true" />
+        {client}
+        <span>at another broker</span>
       </li>
     );
   }

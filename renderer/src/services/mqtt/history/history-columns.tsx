@@ -7,7 +7,7 @@ import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { previewLine } from "../../../viewer/payload-preview.ts";
-import { noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
+import { lostText, movedText, noDeliveryText, noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
 import { TopicName } from "../tree/topic-name.tsx";
 import { isMixed, type TopicScope, topicWithin } from "../tree/topic-scope.ts";
 import styles from "./history-panel.module.css";
@@ -78,12 +78,19 @@ function Payload({ message, view }: { readonly message: MqttMessageSummary; read
 
 /** Acknowledgements of deliveries with QoS 1 and 2; with QoS 0 only the deliveries. */
 function Acknowledged({ message }: { readonly message: MqttMessageSummary }) {
-  const { acknowledged, acknowledgeable, delivered, dropped, matched } = message;
+  const { acknowledged, acknowledgeable, delivered, dropped, lost, matched, moved = 0, queued = 0 } = message;
   if (dropped > 0) {
     return (
-      <span className={styles.dropped} title={`Dropped for ${formatCount(dropped)}`}>
+      <span className={styles.dropped} title={`Dropped for ${formatCount(dropped)}${lostText(lost, dropped)}`}>
         <StatusShape shape="failed" />
         {`${formatCount(dropped)} lost`}
+      </span>
+    );
+  }
+  if (moved > 0) {
+    return (
+      <span className={styles.soft} title={movedText}>
+        {`${formatCount(moved)} moved`}
       </span>
     );
   }
@@ -97,9 +104,9 @@ function Acknowledged({ message }: { readonly message: MqttMessageSummary }) {
       </span>
     );
   }
-  const quiet = delivered > 0 ? `to ${formatCount(delivered)}` : matched > 0 ? "queued" : "–";
+  const quiet = delivered > 0 ? `to ${formatCount(delivered)}` : queued > 0 ? "queued" : "–";
   return (
-    <span className={styles.quiet} title={delivered === 0 && matched === 0 ? noSubscriberText(message) : undefined}>
+    <span className={styles.quiet} title={delivered + queued > 0 ? undefined : matched === 0 ? noSubscriberText(message) : noDeliveryText}>
       {quiet}
     </span>
   );

@@ -56,7 +56,9 @@ const isSameMessage = (one: MqttMessageSummary, other: MqttMessageSummary): bool
   one.delivered === other.delivered &&
   one.acknowledged === other.acknowledged &&
   one.acknowledgeable === other.acknowledgeable &&
-  one.dropped === other.dropped;
+  one.dropped === other.dropped &&
+  one.moved === other.moved &&
+  one.queued === other.queued;
 
 /** The message for a comparison: the chosen one, if it is older and of the same topic, otherwise the previous one. */
 export function comparedWith<Message extends Pick<MqttMessageSummary, "id" | "topic">>(

@@ -28,7 +28,9 @@ export function useChosenMessage(summary: MqttMessageSummary | undefined): Chose
     ask: () => client.action(mqttActions, "mqtt", "message.read", { id: id ?? 0 }),
     enabled: id !== undefined,
     // Without pending acknowledgements it changes only with its row.
-    version: isOpen ? movedAt : summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped}`,
+    version: isOpen
+      ? movedAt
+      : summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped} ${summary.moved} ${summary.queued}`,
   });
   const { value, isCurrent } = answer;
   if (isCurrent && value && value !== shown) setShown(value);
