@@ -21,6 +21,7 @@ export interface MqttTopicNode {
 }
 
 export interface MqttTopicPage {
+  /** Fewer than asked for where their topics are long: the next page begins behind the last one. */
   readonly nodes: readonly MqttTopicNode[];
   readonly matching: number;
 }

@@ -12,13 +12,13 @@ const node = (topic: string, hasChildren = false, count = 1): MqttTopicNode => (
 });
 
 /** A broker with these children by topic; the top is under "". */
-function setUp(children: Record<string, readonly MqttTopicNode[]>) {
+function setUp(children: Record<string, readonly MqttTopicNode[]>, most = Number.POSITIVE_INFINITY) {
   const asked: TopicQuery[] = [];
   const branches = createTopicBranches({
     read: async (query) => {
       asked.push(query);
       const all = query.filter === undefined ? (children[query.topic ?? "top"] ?? []) : Object.values(children).flat();
-      return { nodes: all.slice(query.offset, query.offset + query.limit), matching: all.length };
+      return { nodes: all.slice(query.offset, query.offset + Math.min(most, query.limit)), matching: all.length };
     },
   });
   const rows = () =>
@@ -95,6 +95,24 @@ describe("the topic tree", () => {
     asked.length = 0;
     await branches.refresh();
     expect(asked.map(({ offset }) => offset)).toEqual([70_900, 71_000]);
+  });
+
+  it("[MQTT-504] reads on behind a page that long topics have ended early, as far as it is in view", async () => {
+    const { branches, asked, rows } = setUp({ top: Array.from({ length: 250 }, (_, index) => node(`d${index}`)) }, 7);
+    branches.reset();
+    await settled();
+    expect(rows().slice(0, 41)).toEqual(Array.from({ length: 41 }, (_, index) => `d${index}`));
+    expect(asked.map(({ offset, limit }) => [offset, limit])).toEqual([0, 7, 14, 21, 28, 35].map((offset) => [offset, 100 - offset]));
+    asked.length = 0;
+    branches.look(50, 60);
+    await settled();
+    expect(asked.map(({ offset }) => offset)).toEqual([50, 57]);
+    branches.look(96, 103);
+    await settled();
+    expect(rows().slice(96, 104)).toEqual(Array.from({ length: 8 }, (_, index) => `d${96 + index}`));
+    branches.setFilter("d");
+    await settled();
+    expect(rows().slice(96, 104)).toEqual(Array.from({ length: 8 }, (_, index) => `d${96 + index}`));
   });
 
   it("shows the matches of a filter as a list, and then the tree again", async () => {

@@ -1,4 +1,4 @@
-import type { MqttTopicPage } from "../../../contract/services/mqtt.ts";
+import type { MqttTopicNode, MqttTopicPage } from "../../../contract/services/mqtt.ts";
 import { createTopicMatcher, hasWildcard, isLongName, isSystemTopic, mostLongNames, textBytes } from "../codec/topic.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { LookSteps } from "./look-steps.ts";
@@ -10,6 +10,9 @@ import { compareTopicText, TopicNode } from "./topic-node.ts";
 const cost = { level: 250, topic: 200 };
 /** Deeper levels share one row: a topic may have 65,535 levels, and a few such topics would fill the tree. */
 const shownLevels = 64;
+
+/** Of the JSON of a page: a longer answer would delay others. */
+const pageBytes = 512 << 10;
 
 export interface TopicTreeLimits {
   readonly topics: number;
@@ -225,7 +228,7 @@ export class TopicTree {
   /** With wildcards, the text is a topic filter; otherwise it may occur anywhere in the topic. In steps. */
   *search(filter: string, { retained, ...page }: SearchPage, isRetained: (topic: string) => boolean): Generator<undefined, MqttTopicPage> {
     const found = yield* this.found(filter);
-    return pageOf(retained ? found.filter(({ topic }) => isRetained(topic)) : found, page, isRetained);
+    return pageOf(retained ? yield* retainedOf(found, isRetained) : found, page, isRetained);
   }
 
   /** The page repeats the same search for other pages and for new counts. */
@@ -274,7 +277,26 @@ function levelsOf(topic: string): string[] {
 
 const compareTopics = (one: TopicNode, other: TopicNode) => compareTopicText(one.topic, other.topic);
 
-const pageOf = (nodes: readonly TopicNode[], { offset, limit }: Page, isRetained: (topic: string) => boolean): MqttTopicPage => ({
-  nodes: nodes.slice(offset, offset + limit).map((node) => node.describe(isRetained)),
-  matching: nodes.length,
-});
+/** A topic may be 64 KiB long, and is in a page as its name too: such a page ends before its limit. One topic is always in it. */
+function pageOf(nodes: readonly TopicNode[], { offset, limit }: Page, isRetained: (topic: string) => boolean): MqttTopicPage {
+  const shown: MqttTopicNode[] = [];
+  let bytes = 0;
+  for (let place = offset; place < Math.min(offset + limit, nodes.length); place++) {
+    const node = (nodes[place] as TopicNode).describe(isRetained);
+    bytes += Buffer.byteLength(JSON.stringify(node));
+    if (bytes > pageBytes && shown.length > 0) break;
+    shown.push(node);
+  }
+  return { nodes: shown, matching: nodes.length };
+}
+
+function* retainedOf(nodes: readonly TopicNode[], isRetained: (topic: string) => boolean): Generator<undefined, TopicNode[]> {
+  const found: TopicNode[] = [];
+  const steps = new LookSteps();
+  for (const node of nodes) {
+    const { topic } = node;
+    if (isRetained(topic)) found.push(node);
+    if (steps.isOver(topic.length)) yield;
+  }
+  return found;
+}

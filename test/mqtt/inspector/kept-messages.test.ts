@@ -7,6 +7,7 @@ import { KeptMessages } from "../../../servers/mqtt/inspector/kept-messages.ts";
 import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts";
 import { MessageRecorder, recorderLimits } from "../../../servers/mqtt/inspector/message-recorder.ts";
 import { compareNatural } from "../../../servers/mqtt/inspector/natural-order.ts";
+import type { TopicTree } from "../../../servers/mqtt/inspector/topic-tree.ts";
 import { mqttConfig } from "../../../servers/mqtt/mqtt-config.ts";
 import { createRecorded, type Row, recordOf } from "../../support/records.ts";
 
@@ -180,6 +181,45 @@ it("[MQTT-326] a search of the tree of topics looks at some of them in each step
   for (; !step.done; step = search.next()) steps++;
   expect(steps).toBeGreaterThan(5);
   expect(step.value.matching).toBeGreaterThan(5);
+});
+
+describe("[MQTT-504] pages of the tree of topics", () => {
+  const count = 60;
+  const all = Array.from({ length: count }, (_, index) => String(index));
+  const filled = (rest: string) => {
+    const kept = new KeptMessages({ ...limits, topics: 1_000, topicTreeBytes: 32 << 20 });
+    for (const name of all) publishTo(kept, Number(name) + 1, `top/${name} ${rest}`, Buffer.alloc(0));
+    return kept.tree;
+  };
+  const waysToRead = {
+    children: (tree: TopicTree, offset: number) => tree.children("top", { offset, limit: 1_000 }, () => true),
+    search: (tree: TopicTree, offset: number) => resultOf(tree.search("top", { offset, limit: 1_000 }, () => true)),
+    retained: (tree: TopicTree, offset: number) => resultOf(tree.search("top", { offset, limit: 1_000, retained: true }, () => true)),
+  };
+
+  it.each([
+    ["children", "t".repeat(60_000)],
+    ["search", "t".repeat(60_000)],
+    ["retained", "\u20ac".repeat(16_000)],
+    ["children", "\u0001".repeat(16_000)],
+  ] as const)("have a bound of bytes, and go on behind their last topic: %s", (way, rest) => {
+    const tree = filled(rest);
+    const names: string[] = [];
+    let pages = 0;
+    for (let matching = 1; names.length < matching; pages++) {
+      const page = waysToRead[way](tree, names.length);
+      expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThan(600 << 10);
+      names.push(...page.nodes.map(({ topic }) => topic.slice("top/".length).split(" ")[0] as string));
+      ({ matching } = page);
+    }
+    expect(names).toEqual(all);
+    expect(pages).toBeGreaterThan(5);
+  });
+
+  it("have at least one topic, and all that were asked for where they are short", () => {
+    expect(waysToRead.children(filled("t".repeat(60_000)), count - 1).nodes).toHaveLength(1);
+    expect(waysToRead.children(filled(""), 0).nodes).toHaveLength(count);
+  });
 });
 
 describe("[MQTT-482] the messages of a history", () => {

@@ -176,18 +176,35 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
     return segment && node && { node, depth: segment.depth, expanded: !isList() && node.hasChildren && expanded.has(node.topic) };
   }
 
-  async function readPage(key: BranchKey, page: number): Promise<void> {
+  /** Whether one of these siblings is visible. */
+  function isSeen(key: BranchKey, from: number, to: number): boolean {
+    const [first, last] = range;
+    const overlaps = (segment: Segment) => {
+      const top = Math.max(segment.from, segment.from + first - segment.at);
+      const end = Math.min(segment.from + segment.length, segment.from + last + 1 - segment.at);
+      return segment.key === key && Math.max(from, top) < Math.min(to, end);
+    };
+    return segments.some(overlaps);
+  }
+
+  /** From this place to the end of its page. A page of long topics comes in parts, of which those in view are read. */
+  async function readPage(key: BranchKey, page: number, from = page * pageRows): Promise<void> {
     const mine = era;
     const name = `${era} ${page} ${key === undefined ? "" : `/${key}`}`;
     if (reading.has(name)) return;
     reading.add(name);
-    const paging = { offset: page * pageRows, limit: pageRows };
+    const end = (page + 1) * pageRows;
     try {
-      const answer = await read(
-        isList() ? { filter: filter || "#", retained, ...paging } : { ...(key !== undefined && { topic: key }), ...paging },
-      );
-      if (mine !== era) return;
-      take(key, paging.offset, answer);
+      for (let offset = from; ; ) {
+        const paging = { offset, limit: end - offset };
+        const answer = await read(
+          isList() ? { filter: filter || "#", retained, ...paging } : { ...(key !== undefined && { topic: key }), ...paging },
+        );
+        if (mine !== era) return;
+        take(key, offset, answer);
+        offset += answer.nodes.length;
+        if (answer.nodes.length === 0 || offset >= Math.min(end, answer.matching) || !isSeen(key, offset, end)) return;
+      }
     } catch (error) {
       if (mine !== era) return;
       failure = readFailure(error);
@@ -249,7 +266,10 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
     for (let index = Math.max(0, first); index <= Math.min(last, view.count - 1); index++) {
       const segment = segmentAt(index);
       const place = segment ? segment.from + index - segment.at : 0;
-      if (segment && !segment.branch.nodes[place]) void readPage(segment.key, Math.floor(place / pageRows));
+      if (!segment || segment.branch.nodes[place]) continue;
+      const page = Math.floor(place / pageRows);
+      const isBegun = segment.branch.nodes[page * pageRows] !== undefined;
+      void readPage(segment.key, page, isBegun ? place : page * pageRows);
     }
   }
 
