@@ -62,6 +62,11 @@ export const unknownFields = (text: string): readonly string[] => [
   ...new Set([...text.matchAll(foreignTerm)].flatMap(([, name = ""]) => (Object.hasOwn(termFields, name.toLowerCase()) ? [] : [name]))),
 ];
 
+/** Fields that the terms of a text name, in its order. */
+export const namedFields = (text: string): readonly TermField[] => [
+  ...new Set(parseRowQuery(text).terms.flatMap(({ field }) => (field ? [field] : []))),
+];
+
 /** By the texts of a row that lists show. */
 export const meetsTerms = (row: Texts, terms: readonly RowTerm[]): boolean =>
   terms.every(({ field, value, isExcluded }) => (field ? termFields[field](row, value) : hasText(row, value)) !== isExcluded);

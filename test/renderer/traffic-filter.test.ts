@@ -3,12 +3,17 @@ import { expect, it } from "vitest";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { termFieldNames } from "../../contract/traffic/row-query.ts";
 import { httpColumns } from "../../renderer/src/list/http-columns.tsx";
-import { filterHint, unknownFieldsText } from "../../renderer/src/list/traffic-filter.ts";
+import { filterHint, foreignFieldsNote } from "../../renderer/src/list/traffic-filter.ts";
 
-it("[BL-442] names the fields that filters do not have, and those that they have", () => {
-  expect(unknownFieldsText("status:4xx -path:/a http://host/a foo:", termFieldNames)).toBe("");
-  expect(unknownFieldsText("foo:bar foo:baz", ["status", "client"])).toBe("“foo:” is no field: use status, client");
-  expect(unknownFieldsText("-foo:bar status:2xx took:>100ms", termFieldNames)).toMatch(/^“foo:”, “took:” are no fields: use status, /);
+it("[BL-442] names the fields that filters do not have, or the rows of a list, and those that they have", () => {
+  const textOf = (text: string, fields = termFieldNames) => foreignFieldsNote(text, fields)?.text;
+  expect(textOf("status:4xx -path:/a user:anna http://host/a foo:")).toBeUndefined();
+  expect(textOf("foo:bar foo:baz", ["status", "client"])).toBe("“foo:” is no field: use status, client");
+  expect(textOf("-foo:bar status:2xx took:>100ms")).toMatch(/^“foo:”, “took:” are no fields: use status, /);
+  expect(foreignFieldsNote("-user:anna status:4xx", ["status", "client"])).toMatchObject({
+    text: "“user:” is no field: use status, client",
+    title: expect.stringMatching(/^No row of this list has it\. /),
+  });
 });
 
 it("[BL-484] a filter says that words are one text, and offers the fields that the rows have", () => {

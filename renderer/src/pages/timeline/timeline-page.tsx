@@ -67,7 +67,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
   const list = useLiveList(rows, filter, choice);
   const commandsOf = useRowCommands(rowCommandsOf, choice.open);
   const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
-  const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter)) || hidden.length > 0;
+  const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter) && view.kept > 0) || hidden.length > 0;
   const first = firstCommand(built);
   return (
     <ListPage
