@@ -14,7 +14,7 @@ it("[GRPC-299] streams that were closed are not kept while a client reads nothin
     turns.close();
     socket.destroy();
   });
-  const output = new Http2Output(socket, turns.connection("10.0.0.1"), { onRoom() {}, onHeld() {} });
+  const output = new Http2Output(socket, turns.connection("10.0.0.1"), { onRoom() {}, onSent() {}, onHeld() {} });
   const streams = Array.from({ length: 1_000 }, (_, id) => ({ id, canSend: () => false }) as unknown as Http2Stream);
   for (const stream of streams) output.ready(stream);
   expect(output.isIdle).toBe(false);

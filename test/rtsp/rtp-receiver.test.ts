@@ -83,6 +83,15 @@ describe("the order of packets", () => {
     expect([packet(20_000, 0, 9), packet(20_001, 0, 9)].map((one) => shown(receiver.receive(one, 0)))).toEqual(["", "20000!* 20001"]);
   });
 
+  it("[RTSP-118] what is lost stays counted when another source follows", () => {
+    const receiver = new RtpReceiver(overUdp);
+    for (const sequence of [1, 2, 5]) receiver.receive(packet(sequence), 0);
+    for (const sequence of [900, 901, 903]) receiver.receive(packet(sequence, 0, 7), 0);
+    expect([receiver.ssrc, receiver.lost]).toEqual([7, 3]);
+    // A report is about one source.
+    expect(receiver.report(0)).toMatchObject({ ssrc: 7, lost: 1 });
+  });
+
   it("[RTSP-118] any order within the bound is put right, and nothing is given twice", () => {
     const random = seededRandom(2);
     for (let round = 0; round < 200; round++) {

@@ -42,7 +42,10 @@ export const filterHint = (fields: readonly TermField[]): string =>
   `Several words are searched as one text, in this order. Also ${fields.map((field) => termExamples[field]).join(" ")}, of which rows meet all; a - before one leaves those rows out`;
 
 /** Names the fields of a filter's text that there are not, or that the rows of the list do not have, and those that they have. */
-export function foreignFieldsNote(text: string, fields: readonly TermField[]): { readonly text: string; readonly title: string } | undefined {
+export function foreignFieldsNote(
+  text: string,
+  fields: readonly TermField[],
+): { readonly text: string; readonly title: string } | undefined {
   const unknown = unknownFields(text);
   const foreign = namedFields(text).filter((field) => !fields.includes(field));
   if (unknown.length === 0 && foreign.length === 0) return undefined;

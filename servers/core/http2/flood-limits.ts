@@ -25,6 +25,11 @@ class FrameBudget {
     return true;
   }
 
+  /** So many more are allowed, up to as many as at once. */
+  give(more: number): void {
+    this.#left = Math.min(this.#burst, this.#left + more);
+  }
+
   #refill(): void {
     const now = this.#now();
     const passed = Math.floor(((now - (this.#countedAt ?? now)) / 1_000) * this.#perSecond);
@@ -47,9 +52,17 @@ export class FloodLimits {
     this.#withoutEffect = new FrameBudget(10_000, 1_000, now);
   }
 
-  /** PING, SETTINGS, GOAWAY: they have to be answered, or have no meaning twice. */
+  /** PING, SETTINGS, GOAWAY: they have to be answered, or have no meaning twice. Those that `answered` allows are free. */
   control(): void {
     count(this.#control, "too many PING, SETTINGS or GOAWAY frames");
+  }
+
+  /**
+   * So many frames of answers were sent. Clients of gRPC measure the path by a PING or two for each frame that they get: grpc-go by default, and
+   * grpc-java. The peers that they were made for count none of these either.
+   */
+  answered(frames: number): void {
+    this.#control.give(2 * frames);
   }
 
   /** A stream ends by a reset, of the client's (CVE-2023-44487) or one of ours that it causes (CVE-2025-8671). */

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { startReading, stopReading } from "../net/socket-reading.ts";
 import { oneStep, type WorkConnection, type WorkShare } from "../turns/work-connection.ts";
+import { FloodLimits } from "./flood-limits.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { errorCodes, Http2Error } from "./frames.ts";
 import { Http2Output } from "./http2-output.ts";
@@ -54,6 +55,8 @@ export class Http2Connection {
   #isWaiting = false;
   /** Nothing more is read or sent. */
   #isOver = false;
+  /** Why it was ended, where the client did not leave. */
+  #fault: string | undefined;
 
   constructor(socket: Socket, work: WorkConnection, limits: Http2Limits, events: Http2Events) {
     this.#socket = socket;
@@ -62,12 +65,17 @@ export class Http2Connection {
     this.#share = work.join(() => this.#goOn());
     this.#shareOfStreams = work.join(() => {});
     const onHeld = (bytes: number): void => events.onHeld(bytes);
-    this.#output = new Http2Output(socket, work, { onRoom: () => this.#onRoom(), onHeld });
+    const floods = new FloodLimits();
+    this.#output = new Http2Output(socket, work, {
+      onRoom: () => this.#onRoom(),
+      onSent: (streams) => floods.answered(streams),
+      onHeld,
+    });
     this.#keepalive = new Keepalive(limits, {
       ping: (frame) => void work.run(oneStep(() => this.#output.sendControl(frame))),
       fail: (code, why) => this.#fail(code, why),
     });
-    this.#session = new Http2Session(limits, this.#output, {
+    this.#session = new Http2Session(limits, floods, this.#output, {
       onStream: (stream, head) => events.onStream(stream, head),
       onHeld,
       onRefused: (why) => events.onRefused(why),
@@ -200,6 +208,7 @@ export class Http2Connection {
   #fail(code: number, why: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#fault = why;
     this.#events.onFault(why);
     this.#end(Buffer.concat([this.#output.close(), this.#session.goaway(code)]));
     this.#loseStreams();
@@ -230,6 +239,6 @@ export class Http2Connection {
 
   /** There may be hundreds, also on other connections that are lost at the same time. */
   #loseStreams(): void {
-    if (this.#session.streams > 0) void this.#work.run(this.#session.lose());
+    if (this.#session.streams > 0) void this.#work.run(this.#session.lose(this.#fault));
   }
 }

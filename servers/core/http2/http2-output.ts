@@ -18,6 +18,8 @@ const keptControlBytes = 256;
 interface OutputEvents {
   /** Something has left. */
   onRoom(): void;
+  /** So many streams have each sent a frame or more. */
+  onSent(streams: number): void;
   /** Frames of the connection, and what is being written: bytes more, or less where it is negative. */
   onHeld(bytes: number): void;
 }
@@ -114,6 +116,7 @@ export class Http2Output {
     this.#leavingBytes = this.#control.length;
     this.#control.moveTo(batch);
     const room = { window: this.#window, encoder: this.encoder, batch, written };
+    let sent = 0;
     while (batch.length < batchBytes && written.length < batchMessages) {
       const stream = this.#ready.take();
       if (!stream) break;
@@ -126,10 +129,12 @@ export class Http2Output {
         continue;
       }
       stream.send(room);
+      sent++;
       if (stream.hasSentEnd) ended.push(stream);
       else this.#ready.add(stream);
     }
     this.#window = room.window;
+    if (sent > 0) this.#events.onSent(sent);
     // Their frames go with the next batch.
     for (const stream of broken) stream.endBroken();
     if (batch.length === 0) return;

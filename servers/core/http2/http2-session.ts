@@ -1,5 +1,5 @@
 import { readSettings } from "./client-settings.ts";
-import { FloodLimits } from "./flood-limits.ts";
+import type { FloodLimits } from "./flood-limits.ts";
 import {
   errorCodes,
   type Frame,
@@ -64,7 +64,7 @@ export class Http2Session implements StreamOwner {
   readonly #decoder = new HpackDecoder();
   readonly #streams = new Map<number, Http2Stream>();
   readonly #numbers: StreamNumbers;
-  readonly #floods = new FloodLimits();
+  readonly #floods: FloodLimits;
   #block: HeaderBlock | undefined;
   /** The last fragment of it, which is long. */
   #reading: Iterator<void, void> | undefined;
@@ -78,8 +78,9 @@ export class Http2Session implements StreamOwner {
   /** GOAWAY was sent: no stream begins. */
   isLeaving = false;
 
-  constructor(limits: SessionLimits, output: Http2Output, events: SessionEvents) {
+  constructor(limits: SessionLimits, floods: FloodLimits, output: Http2Output, events: SessionEvents) {
     this.#limits = limits;
+    this.#floods = floods;
     this.#numbers = new StreamNumbers(Math.max(mostRemembered, limits.concurrentStreams));
     this.#output = output;
     this.#events = events;
@@ -117,12 +118,12 @@ export class Http2Session implements StreamOwner {
     return makeGoaway(this.#numbers.last, code);
   }
 
-  /** Steps that close what is open, because the connection is over. */
-  *lose(): Generator<void, void> {
+  /** Steps that close what is open, because the connection is over: `fault` is why the service has ended it. */
+  *lose(fault: string | undefined): Generator<void, void> {
     this.#block = undefined;
     this.#reading = undefined;
     for (const stream of this.#streams.values()) {
-      stream.lose();
+      stream.lose(fault);
       yield;
     }
   }

@@ -85,8 +85,8 @@ export class Http2Stream {
   isClosed = false;
   /** RFC 9113 §7: with which it was closed. */
   closeCode: number = errorCodes.none;
-  /** Its connection was. */
-  isLost = false;
+  /** Its connection was: why the service has ended that, or undefined where the client left. */
+  lost: { readonly fault: string | undefined } | undefined;
 
   constructor(
     id: number,
@@ -231,9 +231,9 @@ export class Http2Stream {
     reader?.onClose();
   }
 
-  lose(): void {
+  lose(fault: string | undefined): void {
     if (this.isClosed) return;
-    this.isLost = true;
+    this.lost = { fault };
     this.close(errorCodes.cancel);
   }
 

@@ -22,8 +22,8 @@ const codeNames = [
 ];
 
 /** RFC 9113 §7: what the code of a closed stream says. */
-export function whyStreamClosed({ closeCode, isLost }: Pick<Http2Stream, "closeCode" | "isLost">): string {
-  if (isLost) return "client left";
+export function whyStreamClosed({ closeCode, lost }: Pick<Http2Stream, "closeCode" | "lost">): string {
+  if (lost) return lost.fault === undefined ? "client left" : `connection ended: ${lost.fault}`;
   if (closeCode === errorCodes.cancel) return cancelled;
   return closeCode === errorCodes.internal ? "reset" : `stream closed (${codeNames[closeCode] ?? closeCode})`;
 }

@@ -30,6 +30,8 @@ export class RtpReceiver {
   readonly #options: RtpReceiverOptions;
   readonly #statistics: ReceiverStatistics;
   #ssrc: number | undefined;
+  /** Of the sources before this one. */
+  #lostBefore = 0;
   /** The sequence number that is next to be given on. */
   #next = 0;
   /** Ordered by sequence number. */
@@ -47,8 +49,9 @@ export class RtpReceiver {
     return this.#ssrc;
   }
 
+  /** Of all sources. */
   get lost(): number {
-    return this.#statistics.lost;
+    return this.#lostBefore + this.#statistics.lost;
   }
 
   get jitterSeconds(): number {
@@ -101,6 +104,7 @@ export class RtpReceiver {
     const [first] = packets;
     if (!first) return [];
     if (isNewSource) this.strays--;
+    this.#lostBefore = this.lost;
     this.#ssrc = first.ssrc;
     this.#candidate = undefined;
     this.#waiting = [];
