@@ -177,7 +177,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   if (config.sysIntervalSeconds > 0) onStop(startSysTopics(engine, { intervalSeconds: config.sysIntervalSeconds, version: "Backlot" }));
   // In the background: a long history must not delay the start.
   recorder
-    .restoreFrom(context.kept)
+    .restoreFrom(context.kept, (work) => engine.scheduler.inTurns(work))
     .catch((error: unknown) => log.error(`The history of the earlier run could not be read: ${faultText(error)}`));
   context.counters(() => {
     const { counters, clients, scheduler } = engine;

@@ -1,6 +1,9 @@
 import type { DeliveryPlace, DeliveryTrace, DropReason } from "../engine/routing/message.ts";
 import type { MessageRecord } from "./message-record.ts";
 
+/** Applied in a fraction of a millisecond. */
+const notesOfStep = 256;
+
 type Note = (record: MessageRecord) => void;
 
 /**
@@ -45,19 +48,28 @@ export class EarlierRecords {
     return record?.at === at ? record : undefined;
   }
 
-  /** The records are read, as far as they are kept. */
-  read(): void {
-    const { noted, owing } = this;
-    this.noted = undefined;
-    this.owing = [];
-    for (const trace of owing) {
-      const { queued, sent } = trace.owed ?? { queued: 0, sent: 0 };
-      trace.owed = undefined;
-      const record = this.recordOf(trace);
-      record?.owes("queued", queued);
-      record?.owes("sent", sent);
+  /** The records are read, as far as they are kept. In steps, during which more may be noted. */
+  *read(): Generator<undefined, void> {
+    let steps = 0;
+    while (this.noted && this.noted.length + this.owing.length > 0) {
+      const { noted, owing } = this;
+      this.noted = [];
+      this.owing = [];
+      for (const trace of owing) {
+        const { queued, sent } = trace.owed ?? { queued: 0, sent: 0 };
+        trace.owed = undefined;
+        const record = this.recordOf(trace);
+        if (queued !== 0) record?.owes("queued", queued);
+        if (sent !== 0) record?.owes("sent", sent);
+        if (++steps % notesOfStep === 0) yield;
+      }
+      for (const { trace, note } of noted) {
+        const record = this.recordOf(trace);
+        if (record) note(record);
+        if (++steps % notesOfStep === 0) yield;
+      }
     }
-    for (const { trace, note } of noted ?? []) this.note(trace, note);
+    this.noted = undefined;
   }
 }
 

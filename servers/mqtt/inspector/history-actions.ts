@@ -5,6 +5,7 @@ import type { MqttMessageSummary } from "../../../contract/traffic/mqtt.ts";
 import { exportCursorText, parseExportCursor } from "../../core/service/parse-params.ts";
 import { resultOf } from "../../core/turns/work-connection.ts";
 import { recordedLine } from "../demo/recorded-line.ts";
+import type { InTurns } from "./history-parts.ts";
 import type { MessageQuery } from "./kept-messages.ts";
 import { LookSteps } from "./look-steps.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
@@ -65,13 +66,31 @@ type HistoryActions = Pick<
 export const historyHandlers = (
   recorder: MessageRecorder,
   isRetained: (topic: string) => boolean,
-  inTurns: <Result>(work: Iterator<unknown, Result>) => Result | Promise<Result> = resultOf,
+  inTurns: InTurns = resultOf,
 ): Handlers<HistoryActions> => ({
-  "topic.children": ({ topic, ...page }) => recorder.tree.children(topic, page, isRetained),
-  "topic.search": ({ filter, retained, ...page }) => inTurns(recorder.tree.search(filter, { ...page, retained }, isRetained)),
-  "topic.history": (query) => inTurns(historyPage(recorder, query)),
+  async "topic.children"({ topic, ...page }) {
+    await recorder.whole();
+    return recorder.tree.children(topic, page, isRetained);
+  },
+  async "topic.search"({ filter, retained, ...page }) {
+    await recorder.whole();
+    return inTurns(recorder.tree.search(filter, { ...page, retained }, isRetained));
+  },
+  async "topic.history"(query) {
+    await recorder.whole();
+    return inTurns(historyPage(recorder, query));
+  },
   "message.read": ({ id }) => recorder.find(id)?.details() ?? null,
-  "history.clear": () => ({ cleared: recorder.clear() }),
-  "history.restore": () => ({ restored: recorder.restore() }),
-  "history.export": (query) => inTurns(exportHistory(recorder, query)),
+  async "history.clear"() {
+    await recorder.whole();
+    return { cleared: recorder.clear() };
+  },
+  async "history.restore"() {
+    await recorder.whole();
+    return { restored: await recorder.restore(inTurns) };
+  },
+  async "history.export"(query) {
+    await recorder.whole();
+    return inTurns(exportHistory(recorder, query));
+  },
 });

@@ -193,16 +193,20 @@ export class KeptMessages {
     return matching(this.inOrder(), query, range);
   }
 
-  /** Appends the messages that were recorded after the clear; `newer` must not be used afterwards. */
-  appendNewer(newer: KeptMessages): void {
+  /** Appends the messages that were recorded after the clear, in steps; meanwhile and afterwards `newer` must not be used but to find those that are not here yet. */
+  *appendNewer(newer: KeptMessages): Generator<undefined, void> {
     this.rest();
-    this.tree.appendNewer(newer.tree);
+    yield* this.tree.appendNewer(newer.tree);
     this.unrecorded += newer.unrecorded;
+    const steps = new LookSteps();
     for (const record of newer.inOrder()) {
       record.older = undefined;
       record.newer = undefined;
       record.history = undefined;
       this.keep(record, this.tree.node(record.topic));
+      if (!steps.isOver(record.topic.length)) continue;
+      this.rest();
+      yield;
     }
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { TrafficSink } from "../../core/service/service.ts";
 import type { KeptRecord } from "../../core/traffic/row-record.ts";
+import { resultOf } from "../../core/turns/work-connection.ts";
 import type { PublishPacket } from "../codec/packet.ts";
 import { isSystemTopic } from "../codec/topic.ts";
 import type { ObservedPublisher } from "../engine/engine-observer.ts";
@@ -8,6 +9,7 @@ import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { MqttConfig } from "../mqtt-config.ts";
 import { EarlierRecords } from "./earlier-records.ts";
+import { HistoryParts, type InTurns } from "./history-parts.ts";
 import { KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";
 import { mqttEvent } from "./mqtt-event.ts";
@@ -71,7 +73,7 @@ const settleAfterMs = 5_000;
  * acknowledged them.
  */
 export class MessageRecorder {
-  private messages: KeptMessages;
+  private readonly parts: HistoryParts;
   /** The messages cleared last, while they can be restored. */
   private cleared: { readonly messages: KeptMessages; readonly at: number } | undefined = undefined;
   private clears = 0;
@@ -87,7 +89,7 @@ export class MessageRecorder {
   private unfollowed: { readonly record: MessageRecord; readonly message: Message }[] = [];
   /** What became of them is known only now, long after their rows were complete. */
   private readonly changed = new Set<MessageRecord>();
-  private readonly earlier = new EarlierRecords((id) => this.messages.find(id) ?? this.cleared?.messages.find(id));
+  private readonly earlier = new EarlierRecords((id) => (this.parts.partOf(id) ?? this.cleared?.messages)?.find(id));
   private readonly traffic: TrafficSink;
   private readonly limits: RecorderLimits;
   private readonly context: RecordContext;
@@ -96,7 +98,7 @@ export class MessageRecorder {
   constructor(traffic: TrafficSink, limits: RecorderLimits) {
     this.traffic = traffic;
     this.limits = limits;
-    this.messages = this.createMessages();
+    this.parts = new HistoryParts(() => this.createMessages());
     this.budget = limits.recordedPerSecond;
     this.context = {
       payloadLimit: limits.recordedPayloadBytes,
@@ -113,11 +115,11 @@ export class MessageRecorder {
   readonly traceOfEarlier = this.earlier.traceOf;
 
   get kept(): number {
-    return this.messages.size;
+    return this.parts.most.size;
   }
 
   get tree(): TopicTree {
-    return this.messages.tree;
+    return this.parts.most.tree;
   }
 
   /** Messages that were only counted. */
@@ -125,20 +127,21 @@ export class MessageRecorder {
   unrecordedEvents = 0;
 
   get unrecorded(): number {
-    return this.messages.unrecorded;
+    return this.parts.most.unrecorded;
   }
 
   get newestId(): number {
-    return this.messages.newestId;
+    return this.parts.current.newestId;
   }
 
   published(message: Message, publisher: ObservedPublisher | undefined, packet: PublishPacket | undefined): void {
-    const node = this.tree.count(message, this.now);
+    const { current } = this.parts;
+    const node = current.tree.count(message, this.now);
     // $SYS messages do not count as traffic.
     if (isSystemTopic(message.topic)) return;
     this.counted++;
     if (this.budget < 1) {
-      this.messages.unrecorded++;
+      current.unrecorded++;
       return;
     }
     this.budget--;
@@ -155,7 +158,7 @@ export class MessageRecorder {
     if (node) record.topicCount = node.own;
     if (this.deliveryBudget > 0) message.trace = record;
     else this.unfollowed.push({ record, message });
-    this.messages.keep(record, node);
+    current.keep(record, node);
   }
 
   routed(message: Message): void {
@@ -174,7 +177,7 @@ export class MessageRecorder {
   }
 
   private countAgain(record: MessageRecord): void {
-    (this.messages.find(record.id) ? this.messages : this.cleared?.messages)?.countAgain(record);
+    (this.parts.partOf(record.id) ?? this.cleared?.messages)?.countAgain(record);
   }
 
   /** A session with thousands of messages may end: their rows are written one part after the other. */
@@ -212,10 +215,10 @@ export class MessageRecorder {
     this.counted = 0;
     this.budget = flooded ? perTick / sampledPart : Math.min(recordedPerSecond, this.budget + perTick);
     this.deliveryBudget = Math.min(deliveriesPerSecond, this.deliveryBudget + (deliveriesPerSecond * elapsedMs) / 1_000);
-    this.messages.tree.settle();
+    this.parts.current.tree.settle();
     this.recordUnfollowed();
     this.writeChanged();
-    this.messages.rest();
+    this.parts.current.rest();
     if (this.cleared && now - this.cleared.at > restorableMs) this.cleared = undefined;
     for (const record of this.open) {
       if (this.now - record.at < settleAfterMs) break;
@@ -236,19 +239,24 @@ export class MessageRecorder {
   }
 
   find(id: number): MessageRecord | undefined {
-    return this.messages.find(id);
+    return this.parts.partOf(id)?.find(id);
+  }
+
+  /** Earlier messages are not being put before the newer ones now: the tree and the history have all of them. */
+  whole(): Promise<void> {
+    return this.parts.whole();
   }
 
   /** What is searched for messages; another one after a clear. */
   get history(): Pick<KeptMessages, "history" | "between"> {
-    return this.messages;
+    return this.parts.current;
   }
 
   /** Clears counts and history; they can be restored for a while. */
   clear(): number {
-    const { messages } = this;
+    const messages = this.parts.current;
     this.cleared = { messages, at: this.now };
-    this.messages = this.createMessages();
+    this.parts.current = this.createMessages();
     this.clears++;
     void this.addRetained();
     this.touchEvent("CLEAR", "The history of messages was cleared.");
@@ -256,12 +264,11 @@ export class MessageRecorder {
   }
 
   /** Restores the messages cleared last, in addition to newer ones. False if they were discarded. */
-  restore(): boolean {
+  async restore(inTurns: InTurns): Promise<boolean> {
     const { cleared } = this;
     if (!cleared) return false;
     this.cleared = undefined;
-    cleared.messages.appendNewer(this.messages);
-    this.messages = cleared.messages;
+    await this.parts.putBefore(cleared.messages, inTurns);
     void this.addRetained();
     this.touchEvent("RESTORE", "The history of messages was restored.");
     return true;
@@ -274,17 +281,14 @@ export class MessageRecorder {
   }
 
   /** Reads the records of earlier processes, and puts them before those recorded meanwhile. */
-  async restoreFrom(kept: AsyncIterable<KeptRecord>): Promise<void> {
+  async restoreFrom(kept: AsyncIterable<KeptRecord>, inTurns: InTurns = resultOf): Promise<void> {
     const { clears } = this;
     try {
-      const earlier = await readHistory(kept, () => this.createMessages(), this.context, this.endEarlier);
+      const earlier = await readHistory(kept, () => this.createMessages(), this.context, this.endEarlier, inTurns);
       if (this.clears !== clears) return;
-      if (earlier.size > 0) {
-        earlier.appendNewer(this.messages);
-        this.messages = earlier;
-      }
+      if (earlier.size > 0) await this.parts.putBefore(earlier, inTurns);
     } finally {
-      this.earlier.read();
+      await inTurns(this.earlier.read());
     }
     await this.addRetained();
   }
@@ -302,21 +306,21 @@ export class MessageRecorder {
 
   /** Retained messages of which no message is known are in the tree too: in turns, since there may be a hundred thousand. */
   private async addRetained(): Promise<void> {
-    const { messages, limits } = this;
+    const { limits, parts } = this;
+    const messages = parts.current;
     let step = 0;
     for (const message of limits.retained?.values() ?? []) {
       if (isSystemTopic(message.topic)) continue;
       if (!messages.tree.addRetained(message)) return;
       if (++step % retainedPerTurn === 0) await setImmediate();
-      if (this.messages !== messages || this.closed) return;
+      if (parts.current !== messages || this.closed) return;
     }
   }
 
   close(): void {
     this.closed = true;
     clearInterval(this.timer);
-    for (const record of [...this.messages.inOrder(), ...this.open])
-      if (record.owed > 0 && record.fate !== "stored") record.end(record.fate);
+    for (const record of [...this.parts.records(), ...this.open]) if (record.owed > 0 && record.fate !== "stored") record.end(record.fate);
     for (const record of this.open) this.settle(record);
     this.writeChanged(this.changed.size);
   }

@@ -1,5 +1,6 @@
 import { RecordError } from "../../core/traffic/record-reader.ts";
 import type { KeptRecord } from "../../core/traffic/row-record.ts";
+import type { InTurns } from "./history-parts.ts";
 import type { KeptMessages } from "./kept-messages.ts";
 import { readMessage } from "./message-bytes.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";
@@ -12,6 +13,7 @@ export async function readHistory(
   createMessages: () => KeptMessages,
   context: RecordContext,
   onOwing: (record: MessageRecord) => void,
+  inTurns: InTurns,
 ): Promise<KeptMessages> {
   let messages = createMessages();
   let cleared: KeptMessages | undefined;
@@ -24,7 +26,7 @@ export async function readHistory(
       cleared = messages;
       messages = createMessages();
     } else if (verb === "RESTORE" && cleared) {
-      cleared.appendNewer(messages);
+      await inTurns(cleared.appendNewer(messages));
       messages = cleared;
       cleared = undefined;
     }

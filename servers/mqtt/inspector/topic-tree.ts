@@ -251,9 +251,11 @@ export class TopicTree {
     return nodes;
   }
 
-  /** Adds the topics and counts of a newer tree. */
-  appendNewer(newer: TopicTree): void {
+  /** Adds the topics and counts of a newer tree, which does not change any more. In steps. */
+  *appendNewer(newer: TopicTree): Generator<undefined, void> {
+    const steps = new LookSteps();
     for (const node of newer.byTopic.values()) {
+      if (steps.isOver(node.topic.length)) yield;
       const { own } = node;
       const known = this.byTopic.get(node.topic);
       // Retained before this tree began: it is not newer than what is known.

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { resultOf } from "../../../servers/core/turns/work-connection.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 import { EarlierRecords } from "../../../servers/mqtt/inspector/earlier-records.ts";
 import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts";
@@ -15,7 +16,7 @@ it("[MQTT-496] what becomes of messages before their records are read is in them
   const others = [earlier.traceOf(2, second.at - 1), earlier.traceOf(3, second.at)];
   for (const other of others) other.dropped("client", "expired");
   expect(first.deliveredCount).toBe(0);
-  earlier.read();
+  resultOf(earlier.read());
   expect([first.deliveredCount, first.acknowledgedCount, second.droppedCount]).toEqual([1, 0, 0]);
   trace.acknowledged("client", 0);
   for (const other of others) other.dropped("client", "expired");

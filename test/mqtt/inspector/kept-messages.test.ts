@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { MqttHistoryPage } from "../../../contract/services/mqtt.ts";
 import type { TrafficSink } from "../../../servers/core/service/service.ts";
 import { resultOf } from "../../../servers/core/turns/work-connection.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
@@ -287,6 +288,56 @@ describe("[MQTT-482] the messages of a history", () => {
     expect([page.messages, page.hasOlder, steps() > 20]).toEqual([[], false, true]);
     const part = await handlers["history.export"]({ filter: "#", text: "", withoutSample: false });
     expect([part.total, part.items, steps() > 5]).toEqual([100, 20, true]);
+  });
+
+  it("[MQTT-505] are put before newer ones in steps, and what comes meanwhile is behind both", async () => {
+    let numbers = 0;
+    const recorder = new MessageRecorder(
+      { touch() {}, nextId: () => ++numbers } as unknown as TrafficSink,
+      recorderLimits(mqttConfig.parse({ recordedPerSecond: 100_000 })),
+    );
+    onTestFinished(() => recorder.close());
+    const sent: MessageRecord[] = [];
+    const publish = (count: number) => {
+      for (let left = count; left > 0; left--) {
+        const message = new Message({ topic: `t/${sent.length % 700}`, payload: Buffer.from("x"), qos: 1, retain: false });
+        recorder.published(message, undefined, undefined);
+        sent.push(message.trace as MessageRecord);
+      }
+    };
+    publish(3_000);
+    const handlers = historyHandlers(recorder, () => false);
+    expect(await handlers["history.clear"]({})).toEqual({ cleared: 3_000 });
+    publish(3_000);
+    let steps = 0;
+    let asked: unknown;
+    const restored = recorder.restore(async (work) => {
+      for (let step = work.next(); ; step = work.next()) {
+        if (step.done) return step.value;
+        steps++;
+        publish(1);
+        for (const record of [sent[3_000], sent[5_999], sent.at(-1)]) {
+          record?.delivered("client", 1);
+          expect(recorder.find(record?.id ?? 0)).toBe(record);
+        }
+        asked ??= handlers["topic.history"]({ filter: "#", text: "", withoutSample: false, limit: 10 });
+        await new Promise(setImmediate);
+      }
+    });
+    expect(await restored).toBe(true);
+    expect(steps).toBeGreaterThan(3);
+    expect([recorder.kept, sent.length]).toEqual([6_000 + steps, 6_000 + steps]);
+    expect([...recorder.history.between({ filter: "#", text: "" }, { from: 0, to: numbers })].filter((record) => record)).toEqual(sent);
+    const { nodes } = await handlers["topic.children"]({ offset: 0, limit: 10 });
+    expect(nodes).toMatchObject([{ name: "t", count: sent.length }]);
+    const { messages } = (await asked) as MqttHistoryPage;
+    expect(messages.map(({ id }) => id)).toEqual(
+      sent
+        .slice(-10)
+        .map(({ id }) => id)
+        .reverse(),
+    );
+    expect(sent[5_999]?.deliveredCount).toBe(steps);
   });
 
   it.each([
