@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { type DeliveryTrace, Message } from "../../servers/mqtt/engine/routing/message.ts";
-import { surrenderSession } from "../../servers/mqtt/engine/session/move-session.ts";
+import { abandonSession, adoptSession, restoreClosed, surrenderSession } from "../../servers/mqtt/engine/session/move-session.ts";
 import { type Broker, type Connected, connectWire, startBroker } from "./harness.ts";
 import { isOverForMost, MemoryClient, startEngine } from "./memory-client.ts";
 
@@ -165,5 +165,45 @@ describe("messages of a session that ends", () => {
     await expect.poll(() => moved).toBe(5_000);
     expect(engine.counters.dropped["session ended"]).toBe(0);
     expect(engine.load).toMatchObject({ waiting: 0, bytes: 0, holders: 0 });
+  });
+
+  it("[MQTT-472] one that comes from another broker is restored in steps, with its messages, before it is opened; what was missed comes behind them", async () => {
+    const { engine, bystander } = await startEngine();
+    const messageOf = (text: string) => new Message({ topic: "jobs", payload: Buffer.from(text), qos: 1, retain: false });
+    const of = { qos: 1, retain: false, identifiers: [], released: false, sharedFilter: "" } as const;
+    const stored = {
+      ...{ clientId: "moved", storedId: 0, v5: true, expirySeconds: 600, disconnectedAt: Date.now(), address: "", received: [] },
+      subscriptions: [
+        { filter: "jobs", options: { qos: 1, noLocal: false, retainAsPublished: false, retainHandling: 0, identifier: 0 }, storedId: 0 },
+      ],
+      deliveries: Array.from({ length: 500 }, (_, id) => ({
+        ...of,
+        id,
+        message: messageOf(`stored ${id}`),
+        packetId: id < 10 ? id + 1 : 0,
+      })),
+    } as const;
+    const steps = restoreClosed(engine, stored);
+    let count = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) {
+      if (count++ === 250) engine.publishInternal(messageOf("too early"));
+    }
+    expect(count).toBe(501);
+    expect(engine.sessions.has("moved")).toBe(false);
+    const missed = ["missed 1", "missed 2"].map(
+      (text) => ({ message: messageOf(text), qos: 1, retain: false, identifiers: undefined }) as const,
+    );
+    adoptSession(engine, step.value, stored, missed);
+    engine.publishInternal(messageOf("live"));
+    const texts = [...step.value.deliveries()].map(({ message }) => message.payload.toString());
+    expect(texts).toEqual([...stored.deliveries.map(({ id }) => `stored ${id}`), "missed 1", "missed 2", "live"]);
+    const given = restoreClosed(engine, { ...stored, clientId: "not wanted" });
+    let last = given.next();
+    while (!last.done) last = given.next();
+    abandonSession(engine, last.value);
+    await expect.poll(() => engine.load.waiting).toBe(493);
+    expect(engine.counters.dropped["session ended"]).toBe(0);
+    expect(bystander.ended).toBe(false);
   });
 });

@@ -3,8 +3,9 @@ import { errorText } from "../../core/service/service-error.ts";
 import { reasonCode } from "../codec/reason-code.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { isOver } from "../engine/session/away-sessions.ts";
-import { abandonSession, adoptSession, restoreSubscriptions, surrenderSession } from "../engine/session/move-session.ts";
+import { abandonSession, adoptSession, restoreClosed, surrenderSession } from "../engine/session/move-session.ts";
 import type { Session } from "../engine/session/session.ts";
+import type { StoredSession } from "../engine/session/session-store.ts";
 import { steadyNow } from "../engine/steady-clock.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, type Reply, replyList, replyText } from "./cluster-scripts.ts";
@@ -29,6 +30,14 @@ interface Claimed {
   readonly values: readonly Reply[];
   readonly term: number;
   readonly brokerId: string;
+}
+
+/** A session of another broker, to be opened. */
+interface Restored {
+  readonly stored: StoredSession;
+  readonly session: Session;
+  /** Redis has it so. */
+  readonly isAsStored: boolean;
 }
 
 type Claim = { readonly kind: "mine"; readonly claimed: Claimed } | { readonly kind: "theirs"; readonly owner: string };
@@ -242,8 +251,8 @@ export class SessionOwnership {
       if (places) await this.readJournal(missed, places.earliest, incoming.position);
       for (const one of read) {
         const loaded = await parts.store.messages.load(parts.redis.commands, new Set(one.deliveries.flatMap(({ name }) => name || [])));
-        const session = await this.inTurns(this.restoreOne(one));
-        if (session) await incoming.betweenFrames(() => this.openOne(one, session, loaded, missed));
+        const restored = await this.inTurns(this.restoreOne(one, loaded));
+        if (restored) await incoming.betweenFrames(() => this.openOne(one, restored, missed));
       }
     } finally {
       stop();
@@ -276,35 +285,37 @@ export class SessionOwnership {
     return this.parts.brokerId !== brokerId || this.parts.engine.sessions.has(session.clientId);
   }
 
-  /** A step for each subscription. Undefined if the session is not wanted. */
-  private *restoreOne(read: ReadSession & Claimed): Generator<undefined, Session | undefined> {
-    return this.isNotWanted(read) ? undefined : yield* restoreSubscriptions(this.parts.engine, read.session);
-  }
-
-  /** `missed` has all that was applied here and is not in its state. */
-  private openOne(read: ReadSession & Claimed, session: Session, loaded: LoadedMessages, missed: MissedMessages): void {
-    const { parts } = this;
-    const { engine, store } = parts;
-    const { session: kept, deliveries, at, broken } = read;
-    if (this.isNotWanted(read)) {
-      abandonSession(engine, session);
-      return;
-    }
+  /** A step for each subscription and message. Undefined if the session is not wanted. */
+  private *restoreOne(read: ReadSession & Claimed, loaded: LoadedMessages): Generator<undefined, Restored | undefined> {
+    if (this.isNotWanted(read)) return undefined;
+    const { engine, log, store } = this.parts;
+    const { session: kept, deliveries, broken } = read;
     const unreadable = broken + deliveries.filter(({ name }) => name !== "" && !loaded.messages.has(name)).length;
-    if (unreadable > 0) parts.log.warning(`${unreadable} parts of the session of ${kept.clientId} cannot be read and are left out.`);
-    // Messages published here before go into a frame.
-    parts.flush();
+    if (unreadable > 0) log.warning(`${unreadable} parts of the session of ${kept.clientId} cannot be read and are left out.`);
     let isAsStored = !read.isFormer && unreadable === 0;
     const onDiffering = () => {
       isAsStored = false;
     };
     const stored = { ...kept, deliveries: store.restored(read, loaded, onDiffering) };
-    const { messages, dropped } = missed.takeOf(kept.clientId, at ? this.notReceivedBack(at) : []);
+    const session = yield* restoreClosed(engine, stored);
+    return { stored, session, isAsStored };
+  }
+
+  /** `missed` has all that was applied here and is not in its state. */
+  private openOne(read: ReadSession & Claimed, { stored, session, isAsStored }: Restored, missed: MissedMessages): void {
+    const { engine, store } = this.parts;
+    if (this.isNotWanted(read)) {
+      abandonSession(engine, session);
+      return;
+    }
+    // Messages published here before go into a frame.
+    this.parts.flush();
+    const { messages, dropped } = missed.takeOf(stored.clientId, read.at ? this.notReceivedBack(read.at) : []);
     adoptSession(engine, session, stored, messages);
     session.dropped += dropped;
     engine.counters.dropped["queue full"] += dropped;
     // Redis may have lost it since.
-    if (isAsStored && session.store && read.term === parts.scripts.term) store.keep(session);
+    if (isAsStored && session.store && read.term === this.parts.scripts.term) store.keep(session);
     else store.rewrite(session);
     if (isOver(session, steadyNow())) engine.endSession(session);
   }

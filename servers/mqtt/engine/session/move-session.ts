@@ -1,4 +1,3 @@
-import { resultOf } from "../../../core/turns/work-connection.ts";
 import type { Qos } from "../../codec/packet.ts";
 import { type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
 import { type SubscriptionParts, subscribe } from "../connection/subscribe-flow.ts";
@@ -34,13 +33,13 @@ export interface MoveParts extends RestoreParts {
  * dropped.
  */
 export function* restoreInSteps(parts: RestoreParts, kept: StoredSession): Generator<undefined, Session> {
-  const session = yield* restoreSubscriptions(parts, kept);
-  yield* restoreMessages(parts, session, kept);
+  const session = yield* restoreClosed(parts, kept);
+  open(parts, session, kept);
   return session;
 }
 
-/** A session that is not open yet: nothing is delivered to it before `restoreMessages`. */
-export function* restoreSubscriptions(parts: RestoreParts, kept: Omit<StoredSession, "deliveries">): Generator<undefined, Session> {
+/** A session that is not open yet: what is published is not delivered to it. */
+export function* restoreClosed(parts: RestoreParts, kept: StoredSession): Generator<undefined, Session> {
   const session = new Session(kept.clientId, kept.v5, parts);
   // Set last, so that the restored data is not written to the store again.
   session.expirySeconds = 0;
@@ -61,18 +60,19 @@ export function* restoreSubscriptions(parts: RestoreParts, kept: Omit<StoredSess
     session.receive(packetId);
     yield;
   }
-  return session;
-}
-
-function* restoreMessages(parts: RestoreParts, session: Session, kept: StoredSession): Generator<undefined, void> {
-  session.hasEnded = false;
-  parts.sessions.set(kept.clientId, session);
-  // What was said of it before is that it is not here.
-  for (const { name } of session.groups ?? []) parts.cluster?.memberChanged(name, kept.clientId);
   for (const delivery of kept.deliveries) {
     restoreDelivery(parts, session, delivery);
     yield;
   }
+  return session;
+}
+
+/** From now on it gets what is published. */
+function open(parts: RestoreParts, session: Session, kept: StoredSession): void {
+  session.hasEnded = false;
+  parts.sessions.set(kept.clientId, session);
+  // What was said of it before is that it is not here.
+  for (const { name } of session.groups ?? []) parts.cluster?.memberChanged(name, kept.clientId);
   session.expirySeconds = kept.expirySeconds;
   parts.away.add(session);
   if (kept.disconnectedAt === 0) parts.store?.saveSession(session);
@@ -109,16 +109,17 @@ export interface MissedMessage {
   readonly identifiers: readonly number[] | undefined;
 }
 
-/** Opens a session of another broker, whose subscriptions were restored. */
+/** Opens a session of another broker that was restored. */
 export function adoptSession(parts: MoveParts, session: Session, kept: StoredSession, missed: readonly MissedMessage[]): void {
-  resultOf(restoreMessages(parts, session, kept));
+  open(parts, session, kept);
   for (const { message, qos, retain, identifiers } of missed) session.deliver(message, qos, retain, identifiers, undefined);
   parts.handover.offer(session);
   parts.departures.begin();
 }
 
-/** A session whose subscriptions were restored is not opened. */
-export function abandonSession(parts: Pick<MoveParts, "endedSessions">, session: Session): void {
+/** A session that was restored is not opened: another broker has it. */
+export function abandonSession(parts: Pick<MoveParts, "endedSessions" | "store">, session: Session): void {
+  giveUp(parts, session);
   session.release();
   parts.endedSessions.remove(session);
 }
@@ -161,7 +162,7 @@ function forgetSession(parts: MoveParts, session: Session): void {
 }
 
 /** The other broker delivers what it has of messages. */
-function giveUp({ store }: MoveParts, session: Session): void {
+function giveUp({ store }: Pick<MoveParts, "store">, session: Session): void {
   store?.handedOver?.(session.deliveries());
   session.hasMoved = true;
 }
