@@ -39,6 +39,7 @@ const mostDecodings = 3;
 /** The value of a header field that is no credential as a whole: it may hold a URL, or be the protocols of a WebSocket. */
 export function redactFieldValue(name: string, value: string, onHidden?: (value: string) => void): string {
   if (/^sec-websocket-protocol$/i.test(name)) return redactProtocols(value, onHidden);
+  if (/^(?:host|:authority)$/i.test(name)) return redactPath(value, onHidden);
   return /[/?]/.test(value) ? redactTarget(value, onHidden) : value;
 }
 

@@ -297,14 +297,14 @@ describe("an export of traffic", () => {
       expect([text.match(/I: •••!/g)?.length, store.state.details]).toEqual([2, 4]);
     });
 
-    it("of a call in its path, its fields and its status", async () => {
+    it("[GRPC-334] of a call in its path, its authority, its fields and its status", async () => {
       const detail: Detail = {
         kind: "grpc-call",
         id: 1,
         at: 0,
         protocol: "connect",
         path: "/a/B?api_key=quer-1",
-        authority: "a",
+        authority: "joe:pass-1@a",
         requestEncoding: "",
         responseEncoding: "",
         httpVersion: "2",
@@ -314,14 +314,18 @@ describe("an export of traffic", () => {
         sent: 0,
         timing: {},
         connection: { id: 1, remote: "", local: "", openedAt: 0, calls: 1 },
-        requestHeaders: [["authorization", "Bearer abc.def"]],
+        requestHeaders: [
+          [":authority", "joe:pass-1@a"],
+          ["host", "joe:pass-2@a"],
+          ["authorization", "Bearer abc.def"],
+        ],
         trailers: [["x-why", "abc.def and quer-1"]],
         status: { code: 16, name: "UNAUTHENTICATED", message: "abc.def is not known" },
         parts: { total: 0, bytes: 0, leftOut: 0, leftOutBytes: 0 },
       };
       const store = storeOf([row(1, { kind: "grpc-call", target: detail.path, preview: "I am abc.def" })], new Map([[1, detail]]));
       const { text } = await allOf(createTrafficExport({ ...options, stores: [store], format: "jsonl" }));
-      for (const secret of ["abc.def", "quer-1"]) expect(text).not.toContain(secret);
+      for (const secret of ["abc.def", "quer-1", "pass-1", "pass-2"]) expect(text).not.toContain(secret);
     });
 
     it("of a request that could not be parsed: its fields are masked, its bytes hidden", async () => {

@@ -1,7 +1,9 @@
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
+import { redactTarget } from "../../../contract/traffic/redact-target.ts";
+import { FoundCredentials } from "../../core/credentials/found-credentials.ts";
 import type { BodyBudget } from "../../core/http/connections/body-budget.ts";
 import { createClientNames } from "../../core/http/messages/client-name.ts";
-import { durationText } from "../../core/http/record/http-log-line.ts";
+import { durationText, loggedReason, loggedTarget } from "../../core/http/record/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
 import { countText } from "../../core/service/quantity.ts";
 import type { Counters, TrafficSink } from "../../core/service/service.ts";
@@ -12,6 +14,15 @@ import { CallEntry, type MessageCounts } from "./call-entry.ts";
 import { type CallMetrics, noCalls } from "./call-metrics.ts";
 import type { RecordedMethod } from "./call-record.ts";
 import { createMetricsHistory, type MetricsHistory } from "./metrics-history.ts";
+
+/** A reason may quote the path. */
+function withoutSecretsOf(path: string, reason: string): string {
+  const target = redactTarget(path);
+  if (target === path) return reason;
+  const found = new FoundCredentials();
+  redactTarget(path, (value) => found.add(value));
+  return found.hideIn(reason.replaceAll(path, target));
+}
 
 export interface CallRecorderOptions {
   readonly traffic: TrafficSink;
@@ -64,9 +75,8 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit, messag
     const level = end.status ? "info" : "warning";
     if (!log.enabled(level)) return;
     const { path, outcome, tookMs, received, sent, client, head, reason } = entry;
-    const shown = path.length > 200 ? `${path.slice(0, 200)}…` : path;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
-    const why = reason === undefined ? "" : ` ${reason.replace(/[\0-\x1f\x7f]/g, " ").slice(0, 300)}`;
+    const shown = loggedTarget(path);
+    const why = reason === undefined ? "" : ` ${loggedReason(withoutSecretsOf(path, reason))}`;
     log[level](`${shown} ${outcome} ${durationText(tookMs)} ${received} in ${sent} out ${client || "-"} ${head.connection.remote}${why}`);
   }
 

@@ -33,6 +33,7 @@ export const callDecoder: DetailDecoder<"grpc-call"> = {
     detail: detail && {
       ...detail,
       path: targetWithoutCredentials(detail.path, found),
+      authority: targetWithoutCredentials(detail.authority, found),
       requestHeaders: fieldsWithoutCredentials(detail.requestHeaders, found),
       ...(detail.responseHeaders && { responseHeaders: fieldsWithoutCredentials(detail.responseHeaders, found) }),
       ...(detail.trailers && { trailers: fieldsWithoutCredentials(detail.trailers, found) }),

@@ -8,6 +8,10 @@ export function loggedTarget(target: string): string {
   return text.length > shownTarget ? `${text.slice(0, shownTarget)}…` : text;
 }
 
+/** It may quote what the client sent. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
+export const loggedReason = (reason: string): string => reason.replace(/[\0-\x1f\x7f]/g, " ").slice(0, shownTarget);
+
 export interface LoggedExchange {
   readonly method: string;
   readonly target: string;
@@ -24,10 +28,7 @@ export interface LoggedExchange {
 
 /** "GET /api/data 200 1.2 ms 35 B curl 127.0.0.1:53110", followed by user and reason: "joe@example.com: tokenexpired" */
 export function httpLogLine({ method, target, outcome, tookMs, bytesOut, client, peer, user, reason }: LoggedExchange): string {
-  // A reason may quote what the client sent.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
-  const why = reason?.replace(/[\0-\x1f\x7f]/g, " ").slice(0, shownTarget);
-  const who = [user, why].filter((part) => part !== undefined).join(": ");
+  const who = [user, reason && loggedReason(reason)].filter((part) => part !== undefined).join(": ");
   const line = `${method} ${loggedTarget(target)} ${outcome} ${durationText(tookMs)} ${bytesOut} B ${client || "-"} ${peer}`;
   return who === "" ? line : `${line} ${who}`;
 }
