@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { boundPipelines } from "../../servers/core/http/connections/bound-pipelines.ts";
+import { pipelinedRequests } from "../../servers/core/http/connections/pipelined-request.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { until } from "../support/until.ts";
 
@@ -27,7 +28,10 @@ async function connectMany(server: Server): Promise<Socket[]> {
 /** Each request takes 1 ms of a clock that stands still otherwise. Returns how many of many connections were answered in each turn of the event loop. */
 async function answersOfTurns(answer: (work: () => void) => RequestListener, requests = requestsEach): Promise<number[]> {
   let nowMs = 0;
-  const server = createServer(answer(() => void nowMs++));
+  const server = createServer(
+    pipelinedRequests,
+    answer(() => void nowMs++),
+  );
   boundPipelines(server, undefined, new WorkTurns(() => nowMs));
   let accepted = 0;
   const allAccepted = new Promise<void>((resolve) => {
@@ -84,7 +88,7 @@ it("[BL-381] what handlers do after they have waited for promises counts in the 
 it("[BL-381] requests of many connections that are late at the same time are refused in turns", async () => {
   let nowMs = 0;
   const late: Socket[] = [];
-  const server = createServer();
+  const server = createServer(pipelinedRequests);
   boundPipelines(server, undefined, new WorkTurns(() => nowMs));
   server.on("connection", (socket) => {
     const { write } = socket;
@@ -111,7 +115,7 @@ it("[BL-381] requests of many connections that are late at the same time are ref
 
 it("[BL-382] the next request of a connection begins when the answer before has left, or is small", async () => {
   let begun = 0;
-  const server = createServer((_request, response) => {
+  const server = createServer(pipelinedRequests, (_request, response) => {
     begun++;
     response.end(Buffer.alloc(8 << 20));
   });
@@ -144,7 +148,7 @@ it.each([
   ["trailers", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"],
 ])("[HTTP-264] tiny fields of %s are parsed in turns, and refused beyond some hundreds", async (where, before) => {
   let [pieces, bytes] = [0, 0];
-  const server = createServer((request) => request.resume());
+  const server = createServer(pipelinedRequests, (request) => request.resume());
   boundPipelines(server, undefined, new WorkTurns(() => pieces / 4));
   server.on("connection", (socket) =>
     socket.on("data", ({ length }: Buffer) => {
@@ -171,7 +175,7 @@ it.each([
 });
 
 it("[HTTP-264] long bodies are no heads, also where they are answered before they have come", async () => {
-  const server = createServer((request, response) => {
+  const server = createServer(pipelinedRequests, (request, response) => {
     if (request.url === "/early") response.end("early");
     else request.resume().on("end", () => response.end("late"));
   });
@@ -200,7 +204,7 @@ it("[HTTP-264] long bodies are no heads, also where they are answered before the
 });
 
 it("[BL-375] a connection whose write fails, and which has sent a CONNECT behind its request, ends alone", async () => {
-  const server = createServer(({ socket }) => void socket.destroy(new Error("write EPIPE")));
+  const server = createServer(pipelinedRequests, ({ socket }) => void socket.destroy(new Error("write EPIPE")));
   boundPipelines(server);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -6,6 +6,7 @@ import { connect as connectTls } from "node:tls";
 import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { boundPipelines } from "../../servers/core/http/connections/bound-pipelines.ts";
+import { pipelinedRequests } from "../../servers/core/http/connections/pipelined-request.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { onEnd, startHttp, until } from "./harness.ts";
@@ -21,7 +22,7 @@ it("[HTTP-153] the chunks of many bodies are read in the turns of all, and no mo
   let read = 0;
   let mostUnread = 0;
   let answered = 0;
-  const server = createServer((request, response) => {
+  const server = createServer(pipelinedRequests, (request, response) => {
     // Reads nothing until it has waited.
     setTimeout(() => {
       mostUnread = Math.max(mostUnread, request.readableLength);
@@ -53,7 +54,7 @@ it("[HTTP-162] of bodies that are not chunked some pieces are read in a poll of 
   let read = 0;
   let answered = 0;
   const turns = new WorkTurns();
-  const server = createServer((request, response) => {
+  const server = createServer(pipelinedRequests, (request, response) => {
     request.on("data", (piece: Buffer) => {
       read += piece.length;
     });
@@ -83,7 +84,7 @@ it("[HTTP-162] of bodies that are not chunked some pieces are read in a poll of 
 
 it("[HTTP-153] what came is read before the end of the client's side", async () => {
   const bodies: number[] = [];
-  const server = createServer((request) => {
+  const server = createServer(pipelinedRequests, (request) => {
     let bytes = 0;
     request.on("data", (piece: Buffer) => {
       bytes += piece.length;

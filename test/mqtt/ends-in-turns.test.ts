@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Server as TlsServer } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { boundPipelines } from "../../servers/core/http/connections/bound-pipelines.ts";
+import { pipelinedRequests } from "../../servers/core/http/connections/pipelined-request.ts";
 import type { ServerWebSocket } from "../../servers/core/http/websocket/server-web-socket.ts";
 import { EndsInTurns } from "../../servers/core/net/ends-in-turns.ts";
 import { TlsAdmission } from "../../servers/core/net/tls-admission.ts";
@@ -199,7 +200,7 @@ it("[MQTT-483] one that is paused and resumed while its end waits, and one that 
 
 it("[MQTT-483] the end of a connection that HTTP has read before waits too, behind all that came", async () => {
   const { ends, goOn } = heldEnds();
-  const server = createHttpServer();
+  const server = createHttpServer(pipelinedRequests);
   const pipelineOf = boundPipelines(server);
   let read = "";
   let ended = 0;

@@ -3,7 +3,9 @@ import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
 import type { ClientError } from "../../core/http/connections/parsed-socket.ts";
-import { Pipeline, type PipelineMemory } from "../../core/http/connections/pipeline.ts";
+import { Pipeline } from "../../core/http/connections/pipeline.ts";
+import type { PipelineMemory } from "../../core/http/connections/pipeline-limits.ts";
+import { pipelinedRequests } from "../../core/http/connections/pipelined-request.ts";
 import { hasValidHost } from "../../core/http/http-server.ts";
 import { malformedVerdict, startLine } from "../../core/http/messages/malformed-request.ts";
 import { fieldOverhead } from "../../core/http2/header-field.ts";
@@ -143,6 +145,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
 
   function createServers(material?: TlsOptions): Server {
     const serverOptions: ServerOptions = {
+      ...pipelinedRequests,
       maxHeaderSize: options.metadataBytes,
       headersTimeout: options.handshakeMs,
       // A client's stream has no time limit; the request of a method that takes one message has `requestMs`.

@@ -2,6 +2,7 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
+import { pipelinedRequests } from "../../core/http/connections/pipelined-request.ts";
 import { createOriginCheck } from "../../core/net/allowed-origins.ts";
 import { closeInTurns } from "../../core/net/close-in-turns.ts";
 import { EndsInTurns } from "../../core/net/ends-in-turns.ts";
@@ -48,6 +49,7 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
 
   // For the upgrade; then the same time applies to the CONNECT.
   const requestTimes = { headersTimeout: connectTimeoutMs, requestTimeout: connectTimeoutMs, connectionsCheckingInterval: 250 };
+  const requests = { ...pipelinedRequests, ...requestTimes };
   const mqtt = await listen(ports.mqtt, () =>
     createTcpServer({ noDelay: true }, (socket) => {
       ends.take(socket);
@@ -59,7 +61,7 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
     ports.webSocket === undefined
       ? undefined
       : await listen(ports.webSocket, () => {
-          const server = createHttpServer(requestTimes);
+          const server = createHttpServer(requests);
           serveWebSockets(engine, server, { encrypted: false, isOriginAllowed, turns, ends });
           return server;
         });
@@ -93,7 +95,7 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
     ports.secureWebSocket === undefined
       ? undefined
       : await listenEncrypted(ports.secureWebSocket, (options) => {
-          const server = createHttpsServer({ ...options, ...requestTimes });
+          const server = createHttpsServer({ ...options, ...requests });
           serveWebSockets(engine, server, { encrypted: true, isOriginAllowed, turns, ends });
           return server;
         });

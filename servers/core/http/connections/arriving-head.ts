@@ -54,13 +54,15 @@ export class ArrivingHead {
   }
 
   /** Behind the head comes a body with a length. */
-  precedes(body: LengthBody): void {
+  precedes(body: LengthBody): LengthBody {
     this.#body = body;
+    return body;
   }
 
   /** The parser has got a piece; `chunked` is the body that arrives, if it is in chunks. */
   parsed(piece: Buffer, chunked: ChunkedBody | undefined): void {
-    const [body, hasEnded] = [this.#body, this.#hasEnded];
+    const body = this.#body;
+    const hasEnded = this.#hasEnded;
     this.#hasEnded = false;
     const bodyBytes = body?.bytesInPiece ?? 0;
     body?.passed(hasEnded ? 0 : piece.length);

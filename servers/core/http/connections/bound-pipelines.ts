@@ -19,7 +19,7 @@ const refusals: Readonly<Record<string, string>> = {
 
 /**
  * Bounds the unanswered requests of each connection of a server, and closes connections that send what is no request. Returns how to find
- * them. Servers with the same `turns` share the time.
+ * them. Servers with the same `turns` share the time. The server is made with `pipelinedRequests`.
  */
 export function boundPipelines(
   server: Server,

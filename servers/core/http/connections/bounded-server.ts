@@ -1,10 +1,11 @@
-import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { ConnectionCount, type ConnectionLimits } from "../../net/connection-count.ts";
 import type { WorkConnection } from "../../turns/work-connection.ts";
 import { WorkTurns } from "../../turns/work-turns.ts";
 import { boundPipelines } from "./bound-pipelines.ts";
 import type { Pipeline } from "./pipeline.ts";
+import { pipelinedRequests } from "./pipelined-request.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
 export interface BoundedServerLimits extends UnreadLimits, ConnectionLimits {}
@@ -55,7 +56,7 @@ export function createBoundedServers(
 
     const server = createServer(
       {
-        IncomingMessage,
+        ...pipelinedRequests,
         ServerResponse: Response as unknown as typeof ServerResponse,
         headersTimeout: requestTimeoutMs,
         requestTimeout: requestTimeoutMs,

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import { StepBytes } from "../../turns/step-bytes.ts";
+import type { ArrivingBody, PipelinedRequest } from "./pipelined-request.ts";
 
 /** A body in chunks (RFC 9112 §7.1), while it arrives: every sixth byte may bring one, and for each Node makes a buffer and calls back. */
-export class ChunkedBody {
-  readonly #request: IncomingMessage & { readonly _dumped?: boolean };
+export class ChunkedBody implements ArrivingBody {
+  readonly #request: PipelinedRequest & { readonly _dumped?: boolean };
   /** What Node's parser gets at once. */
   readonly step = new StepBytes();
   #hasData = false;
 
-  constructor(request: IncomingMessage) {
+  constructor(request: PipelinedRequest) {
     this.#request = request;
-    const { push } = request;
-    request.push = (piece, encoding) => {
-      this.#hasData = true;
-      return push.call(request, piece, encoding);
-    };
+  }
+
+  took(): void {
+    this.#hasData = true;
   }
 
   /** Whether data came since this was asked last. Behind the last of it trailers may come (§7.1.2). Of a request that was answered already, Node drops the data. */

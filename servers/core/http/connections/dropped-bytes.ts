@@ -1,35 +1,31 @@
 import type { RequestParser } from "./parsed-socket.ts";
 
-/** What Node's parser of a connection has not parsed of a piece, and Node drops: behind a request that offers another protocol and is answered as if it had not. */
-export class DroppedBytes {
-  readonly #parser: RequestParser;
-  readonly #execute: RequestParser["execute"];
-  readonly #counting: RequestParser["execute"];
+/** A parser of Node that counts. */
+interface CountingParser extends RequestParser {
   /** Of the piece that was parsed last. */
-  #count = 0;
+  droppedBytes?: number;
+}
 
-  constructor(parser: RequestParser) {
-    const { execute } = Object.getPrototypeOf(parser) as RequestParser;
-    this.#parser = parser;
-    this.#execute = execute;
-    this.#counting = (bytes) => {
-      const parsed = execute.call(parser, bytes);
-      this.#count = typeof parsed === "number" ? bytes.length - parsed : 0;
-      return parsed;
-    };
-    parser.execute = this.#counting;
-  }
+let nodeExecute: RequestParser["execute"] | undefined;
 
-  /** Of the piece, which the parser has got last. */
-  take(piece: Buffer): Buffer | undefined {
-    const count = this.#count;
-    this.#count = 0;
-    return count > 0 ? piece.subarray(piece.length - count) : undefined;
-  }
+/** One function for all parsers, and never taken away: Node gives them to others, for which V8 would have no fast code any more. */
+function execute(this: CountingParser, bytes: Buffer): number | Error {
+  const parsed = (nodeExecute as RequestParser["execute"]).call(this, bytes);
+  this.droppedBytes = typeof parsed === "number" ? bytes.length - parsed : 0;
+  return parsed;
+}
 
-  /** To be called when the connection has the parser no more: Node gives it to others. */
-  end(): void {
-    // Deleted, it would leave V8 an object without a shape, slow for all connections that get the parser later.
-    if (this.#parser.execute === this.#counting) this.#parser.execute = this.#execute;
-  }
+/** To be called for the parser of a connection: what it has not parsed of a piece Node drops, behind a request that offers another protocol and is answered as if it had not. */
+export function countDroppedBytes(parser: CountingParser): void {
+  nodeExecute ??= (Object.getPrototypeOf(parser) as RequestParser).execute;
+  parser.droppedBytes = 0;
+  parser.execute = execute;
+}
+
+/** Of the piece, which the parser has got last. */
+export function takeDroppedBytes(parser: CountingParser, piece: Buffer): Buffer | undefined {
+  const { droppedBytes: count = 0 } = parser;
+  if (count === 0) return undefined;
+  parser.droppedBytes = 0;
+  return piece.subarray(piece.length - count);
 }

@@ -6,19 +6,21 @@ const largeBytes = 1 << 10;
 /** The pieces of a body in their order. A client may send thousands of one byte each: small ones after the first are gathered. */
 export class GatheredPieces<Piece extends string | Uint8Array = Buffer> {
   readonly #pieces: (Piece | Buffer)[] = [];
-  /** Behind them. */
-  readonly #small = new GatheredBytes();
+  /** Behind them. Most bodies are one piece. */
+  #small: GatheredBytes | undefined;
 
   add(piece: Piece): void {
-    if (typeof piece !== "string" && piece.length < largeBytes && this.#pieces.length > 0) this.#small.add(piece);
-    else {
+    if (typeof piece !== "string" && piece.length < largeBytes && this.#pieces.length > 0) {
+      this.#small ??= new GatheredBytes();
+      this.#small.add(piece);
+    } else {
       this.#endSmall();
       this.#pieces.push(piece);
     }
   }
 
   #endSmall(): void {
-    if (this.#small.length > 0) this.#pieces.push(...this.#small.takePieces());
+    if (this.#small && this.#small.length > 0) this.#pieces.push(...this.#small.takePieces());
   }
 
   /** Those that there are. A piece that comes later is a piece of its own. */
@@ -28,7 +30,7 @@ export class GatheredPieces<Piece extends string | Uint8Array = Buffer> {
   }
 
   get count(): number {
-    return this.#pieces.length + (this.#small.length > 0 ? 1 : 0);
+    return this.#pieces.length + (this.#small && this.#small.length > 0 ? 1 : 0);
   }
 
   get first(): Piece | Buffer | undefined {

@@ -1,7 +1,7 @@
 import type { BudgetShare, SharedBudget } from "../../limits/shared-budget.ts";
 import { HttpRefusal } from "../messages/http-refusal.ts";
 import { stringBytes } from "./arriving-head.ts";
-import type { PipelineMemory } from "./pipeline.ts";
+import type { PipelineMemory } from "./pipeline-limits.ts";
 
 interface HeldRequest {
   readonly url?: string | undefined;
@@ -18,7 +18,10 @@ interface HeldRequest {
 /** What a request takes with its answer and its row, besides what it has sent. */
 const requestBytes = 16 << 10;
 
-type Refuse = (refusal: HttpRefusal) => void;
+/** Reads the body of a request. */
+interface Reading {
+  refuse(why: HttpRefusal): void;
+}
 
 /** The requests of one connection that are in memory, as they arrive and until they are answered. */
 export class HeldRequests implements PipelineMemory {
@@ -30,7 +33,7 @@ export class HeldRequests implements PipelineMemory {
   #bytes = 0;
   #isOver = false;
   /** Refuses the body that is being read; a connection has one at a time. */
-  #refuse: Refuse | undefined;
+  #reading: Reading | undefined;
   /** Some of its body waits for its reader. */
   #waiting: HeldRequest | undefined;
 
@@ -40,13 +43,14 @@ export class HeldRequests implements PipelineMemory {
     this.#disconnect = disconnect;
   }
 
-  /** The body of a request is being read; `refuse` has to release it. */
-  reading(refuse: Refuse): void {
-    this.#refuse = refuse;
+  /** The body of a request is being read; whoever reads has to release it where it is refused. */
+  reading(reading: Reading): void {
+    this.#reading = reading;
   }
 
-  read(refuse: Refuse): void {
-    if (this.#refuse === refuse) this.#refuse = undefined;
+  /** It is being read no more. */
+  read(reading: Reading): void {
+    if (this.#reading === reading) this.#reading = undefined;
   }
 
   /** So many bytes of the request's body wait for its reader. */
@@ -117,7 +121,7 @@ export class HeldRequests implements PipelineMemory {
 
   #lose(excess: number): void {
     const before = this.#bytes;
-    this.#refuse?.(tooManyBytes());
+    this.#reading?.refuse(tooManyBytes());
     if (this.#waiting) this.#drop(this.#waiting);
     if (this.#bytes === 0 || before - this.#bytes >= excess) return;
     // Their handlers are at work on them, and the connection closes in its turn.

@@ -7,7 +7,8 @@ import type { WorkTurns } from "../../turns/work-turns.ts";
 import type { ConnectionFacts } from "../record/http-entry.ts";
 import type { RecordedResponse } from "../record/recorded-messages.ts";
 import { HeldRequests } from "./held-requests.ts";
-import { Pipeline, type PipelineLimits } from "./pipeline.ts";
+import { Pipeline } from "./pipeline.ts";
+import type { PipelineLimits } from "./pipeline-limits.ts";
 
 /** One TCP connection to an HTTP server. */
 export interface HttpConnection extends ConnectionFacts {

@@ -1,7 +1,8 @@
-import type { IncomingMessage, Server } from "node:http";
+import type { Server } from "node:http";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { StacklessError } from "../../service/stackless-error.ts";
+import type { PipelinedRequest } from "./pipelined-request.ts";
 
 /** What Node's parser reports with a `clientError`. */
 export interface ClientError extends Error {
@@ -16,10 +17,19 @@ export interface ClientError extends Error {
 export const headerOverflow = (rawPacket: Buffer): ClientError =>
   Object.assign(new StacklessError("Parse Error: Header overflow"), { code: "HPE_HEADER_OVERFLOW", rawPacket, bytesParsed: 0 });
 
+/** `upgrade`: it offers another protocol. */
+export type ParsedRequest = PipelinedRequest & { readonly upgrade: boolean };
+
+/** Goes on with what was parsed. An empty buffer without memory would be the end for the parser. */
+export const nothing = Buffer.alloc(1).subarray(1);
+
+/** llhttp's HPE_PAUSED: the parser stops here, and Node reports it as an error, with what was not parsed. */
+export const pauseParser = 21;
+
 /** What is used of Node's parser without a public name. */
 export interface RequestParser {
   /** Called with each head of a request. What it returns goes to llhttp. */
-  onIncoming(request: IncomingMessage & { readonly upgrade: boolean }, shouldKeepAlive: boolean): number;
+  onIncoming(request: ParsedRequest, shouldKeepAlive: boolean): number;
   resume(): void;
   /** Returns how many bytes it has parsed, or an error. */
   execute(bytes: Buffer): number | Error;

@@ -4,38 +4,31 @@ import type { WorkConnection, WorkShare } from "../../turns/work-connection.ts";
 import { ArrivingHead } from "./arriving-head.ts";
 import { ChunkedBody, isChunked } from "./chunked-body.ts";
 import { closeUnanswered } from "./close-unanswered.ts";
-import { DroppedBytes } from "./dropped-bytes.ts";
-import { LengthBody, paceBody } from "./paced-body.ts";
-import { type ClientError, headerOverflow, ignoreError, type ParsedSocket, pushTo, resume, stopReading } from "./parsed-socket.ts";
+import { countDroppedBytes, takeDroppedBytes } from "./dropped-bytes.ts";
+import { LengthBody } from "./paced-body.ts";
+import {
+  type ClientError,
+  headerOverflow,
+  ignoreError,
+  nothing,
+  type ParsedRequest,
+  type ParsedSocket,
+  pauseParser,
+  pushTo,
+  type RequestParser,
+  resume,
+  stopReading,
+} from "./parsed-socket.ts";
+import type { PipelineLimits, PipelineMemory } from "./pipeline-limits.ts";
+import { UnansweredResponses } from "./unanswered-responses.ts";
 
 /** The row of its exchange, where there is one. */
 interface Response extends ServerResponse {
   readonly entry?: { aborted: string | undefined } | undefined;
 }
 
-/** The memory of all connections, as one of them sees it. */
-export interface PipelineMemory {
-  /** A connection that has unanswered requests begins no more. */
-  readonly isScarce: boolean;
-  /** So many more bytes, or less, were read and not parsed. */
-  unparsed(bytes: number): void;
-}
-
-export interface PipelineLimits {
-  /** Requests that were read and not answered. */
-  readonly unanswered: number;
-  /** Names and values of a head, which Node's parser counts. */
-  readonly headerBytes: number;
-}
-
 /** What the parser gets at once of heads: a head may have a field in each fourth byte. */
 const headStepBytes = 4 << 10;
-
-/** Goes on with what was parsed. An empty buffer without memory would be the end for the parser. */
-const nothing = Buffer.alloc(1).subarray(1);
-
-/** llhttp's HPE_PAUSED: the parser stops here, and Node reports it as an error, with what was not parsed. */
-const pauseParser = 21;
 
 /**
  * The requests of one connection that were read and not answered (RFC 9112 §9.3.2). The next one begins when the connection has its turn among
@@ -52,14 +45,17 @@ export class Pipeline {
   /** Of the connection. */
   readonly work: WorkConnection;
   readonly #share: WorkShare;
-  readonly #unanswered = new Set<ServerResponse>();
+  readonly #unanswered = new UnansweredResponses();
   #latest: ServerResponse | undefined;
   /** One of them, which another protocol could have followed. */
   #offersUpgrade = false;
   /** What was read and not parsed, in order. */
   readonly #unparsed: Buffer[] = [];
-  /** Lets the request begin whose head was the last that was parsed. */
-  #beginNext: (() => void) | undefined;
+  /** Lets a request begin. */
+  #take: RequestParser["onIncoming"] | undefined;
+  /** The request whose head was the last that was parsed: it has not begun. */
+  #next: ParsedRequest | undefined;
+  #nextKeepsAlive = false;
   /** The parser was paused, and has not reported yet how far it came. */
   #isPausing = false;
   #held = false;
@@ -73,7 +69,6 @@ export class Pipeline {
   #isRefused = false;
   /** What arrives comes here before the parser has it. */
   #takesAll = false;
-  #dropped: DroppedBytes | undefined;
   /** The last byte came, and some wait. */
   #isEnded = false;
 
@@ -96,36 +91,39 @@ export class Pipeline {
     const { parser } = this.#socket;
     if (!parser) return;
     this.#takeAll();
-    this.#dropped = new DroppedBytes(parser);
-    const take = parser.onIncoming;
-    parser.onIncoming = (request, shouldKeepAlive) => {
-      this.#head.ended();
-      // A head comes behind the end of the body before.
-      this.#body = undefined;
-      // After a CONNECT the parser reads nothing more.
-      if (request.method === "CONNECT") return take(request, shouldKeepAlive);
-      const { upgrade } = request;
-      const begin = () => {
-        const result = take(request, shouldKeepAlive);
-        // Else no body is parsed.
-        if (result === 0 && isChunked(request)) this.#body = new ChunkedBody(request);
-        else if (request.headers["content-length"] !== undefined) {
-          const body = new LengthBody(request);
-          this.#head.precedes(body);
-          paceBody(request, work, body.took, () => !this.#held);
-        }
-        return result;
-      };
-      if (this.#mayBegin(request)) {
-        const result = begin();
-        // Behind a pause, one that offers another protocol would be taken for accepted.
-        if (!this.#body || upgrade) return result;
-      } else this.#beginNext = begin;
-      this.#isPausing = true;
-      this.#hold();
-      if (!this.#beginNext || this.#hasRoom(this.#most - 1)) this.#releaseInTurn();
-      return pauseParser;
-    };
+    countDroppedBytes(parser);
+    this.#take = parser.onIncoming;
+    parser.onIncoming = (request, keepsAlive) => this.#incoming(request, keepsAlive);
+  }
+
+  /** The parser tells of a head. What this returns goes to it. */
+  #incoming(request: ParsedRequest, keepsAlive: boolean): number {
+    this.#head.ended();
+    // A head comes behind the end of the body before.
+    this.#body = undefined;
+    // After a CONNECT the parser reads nothing more.
+    if (request.method === "CONNECT") return this.#take?.(request, keepsAlive) ?? 0;
+    const { upgrade } = request;
+    if (this.#mayBegin(upgrade)) {
+      const result = this.#begin(request, keepsAlive);
+      // Behind a pause, one that offers another protocol would be taken for accepted.
+      if (!this.#body || upgrade) return result;
+    } else {
+      this.#next = request;
+      this.#nextKeepsAlive = keepsAlive;
+    }
+    this.#isPausing = true;
+    this.#hold();
+    if (!this.#next || this.#hasRoom(this.#most - 1)) this.#releaseInTurn();
+    return pauseParser;
+  }
+
+  #begin(request: ParsedRequest, keepsAlive: boolean): number {
+    const result = this.#take?.(request, keepsAlive) ?? 0;
+    // Else no body is parsed.
+    if (result === 0 && isChunked(request)) request.arriving = this.#body = new ChunkedBody(request);
+    else if (request.headers["content-length"] !== undefined) request.arriving = this.#head.precedes(new LengthBody(request, this));
+    return result;
   }
 
   #takeAll(): void {
@@ -147,10 +145,11 @@ export class Pipeline {
 
   /** The parser has got a piece. */
   readonly #onParsed = (piece: Buffer): void => {
-    if (!this.#socket.parser || this.#isRefused) return;
+    const { parser } = this.#socket;
+    if (!parser || this.#isRefused) return;
     // What came while the parser was paused waits.
     if (this.#held && !this.#head.hasEnded) return;
-    const dropped = this.#dropped?.take(piece);
+    const dropped = takeDroppedBytes(parser, piece);
     this.#head.parsed(dropped ? piece.subarray(0, -dropped.length) : piece, this.#body);
     if (dropped) this.#keep(dropped);
     if (this.#head.size <= this.#mostHeadSize) return;
@@ -175,7 +174,7 @@ export class Pipeline {
       return pushTo(this.#socket, packet);
     }
     if (this.#isRefused) return packet === null ? pushTo(this.#socket, null) : true;
-    if (!this.#held && !this.#body && (packet === null || this.#mayParse(packet.length))) return pushTo(this.#socket, packet);
+    if (!this.#held && !this.#body && (packet === null || this.#mayParse(packet.length))) return this.#pass(packet);
     if (packet) {
       this.#unparsed.push(packet);
       this.#memory?.unparsed(packet.length);
@@ -187,24 +186,32 @@ export class Pipeline {
     return false;
   }
 
+  /** The stream of the socket would only pass it on, and ask for more in a tick of its own: reading goes on anyway. */
+  #pass(packet: Buffer | null): boolean {
+    const socket = this.#socket;
+    if (packet === null || socket.readableFlowing !== true || socket.readableLength > 0) return pushTo(socket, packet);
+    socket.emit("data", packet);
+    return true;
+  }
+
   #mayParse(bytes: number): boolean {
     return bytes <= this.#head.bodyBytesLeft || (bytes <= headStepBytes && !this.#share.isOver);
   }
 
   /** Another protocol has begun, for which the rest is. */
   #giveBack(): void {
-    this.#dropped?.end();
     if (!this.#takesAll) return;
     this.#takesAll = false;
     const socket = this.#socket;
-    delete (socket as Partial<Socket>).push;
-    delete (socket as Partial<Socket>).resume;
+    // Deleted, they would leave V8 an object without a shape, slow for the protocol that begins.
+    socket.push = pushTo.bind(undefined, socket);
+    socket.resume = resume.bind(undefined, socket);
     socket.off("data", this.#onParsed);
     for (const packet of this.#unparsed.splice(0)) pushTo(socket, packet);
     if (this.#isEnded) pushTo(socket, null);
   }
 
-  #mayBegin({ upgrade }: { readonly upgrade: boolean }): boolean {
+  #mayBegin(upgrade: boolean): boolean {
     const hasRoom = this.#hasRoom(this.#most - 1);
     if (!upgrade) return hasRoom && this.#latest?.writableEnded !== false && !this.#share.isOver;
     // The parser has to know at once whether another protocol begins, so this cannot wait.
@@ -237,17 +244,13 @@ export class Pipeline {
     return this.#socket;
   }
 
-  get unanswered(): ReadonlySet<ServerResponse> {
+  get unanswered(): Pick<UnansweredResponses, "size"> {
     return this.#unanswered;
   }
 
   /** What was written of all answers and has not left. */
   get unsentBytes(): number {
-    const { writableLength } = this.#socket;
-    let bytes = writableLength;
-    // The answer that has the socket counts what waits there too.
-    for (const response of this.#unanswered) bytes += response.writableLength - (response.socket ? writableLength : 0);
-    return bytes;
+    return this.#unanswered.unsentBytes(this.#socket.writableLength);
   }
 
   /** Ends the connection with all of its unanswered requests; their rows say why. */
@@ -321,13 +324,13 @@ export class Pipeline {
     this.#awaitsReader = false;
     this.#held = false;
     socket.off("resume", stopReading);
-    const beginNext = this.#beginNext;
-    this.#beginNext = undefined;
+    const next = this.#next;
+    this.#next = undefined;
     // An answer that closes the connection is the last one (RFC 9112 §9.6).
     if (socket.destroyed || socket.writableEnded || this.#isRefused) return;
-    beginNext?.();
+    if (next) this.#begin(next, this.#nextKeepsAlive);
     // The parser was paused behind the head: a request without a body ends when it goes on, and more bytes may never come.
-    if (beginNext && this.#unparsed.length === 0) this.#unparsed.push(nothing);
+    if (next && this.#unparsed.length === 0) this.#unparsed.push(nothing);
     while (socket.parser && !this.#held && !socket.destroyed) {
       if (socket._paused) {
         // Node resumes both after its own pause, but knows nothing of the bytes that wait.
@@ -387,10 +390,9 @@ export class Pipeline {
   }
 
   #closed(): void {
-    this.#dropped?.end();
     this.#unparsed.length = 0;
     this.#body = undefined;
-    this.#beginNext = undefined;
+    this.#next = undefined;
     if (this.#unanswered.size > 0) void this.work.run(closeUnanswered(this.#unanswered));
   }
 }

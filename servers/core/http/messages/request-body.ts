@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ClientLeft } from "../../service/client-left.ts";
 import { StacklessError } from "../../service/stackless-error.ts";
 import { GatheredPieces } from "../connections/gathered-pieces.ts";
-import type { RecordedRequest } from "../record/recorded-messages.ts";
+import type { HeldRequests } from "../connections/held-requests.ts";
+import type { BodyReader, RecordedRequest } from "../record/recorded-messages.ts";
 import type { HttpRefusal } from "./http-refusal.ts";
 
 /** The body is larger than the limit; the rest is read and discarded. */
@@ -19,7 +20,7 @@ export const hasBody = (request: IncomingMessage): boolean =>
 
 /** To be called where an answer begins, or waits to: a body that nobody reads would be kept as it came, and the end of its connection not be seen. */
 export function dropUnreadBody(request: IncomingMessage): void {
-  if (request.readableFlowing === null && hasBody(request)) request.resume();
+  if (request.readableFlowing === null && !request.destroyed && hasBody(request)) request.resume();
 }
 
 /**
@@ -39,53 +40,81 @@ export async function readBody(request: RecordedRequest, response: ServerRespons
     }
   }
   return await new Promise((resolve, reject) => {
-    let pieces = new GatheredPieces();
-    let received = 0;
-    let whole = false;
-    let idle: NodeJS.Timeout | undefined;
-    let refusal: BodyTooLarge | HttpRefusal | undefined;
-    const held = request.entry?.head.connection.held;
-    const rejectBody = () => reject(refusal);
-    function refuse(why: BodyTooLarge | HttpRefusal): void {
-      refusal = why;
-      pieces = new GatheredPieces();
-      held?.read(refuse);
-      held?.releaseBody(request);
-      // Closing with unread bytes would lose the answer: it waits until the rest was read.
-      if (response.shouldKeepAlive) rejectBody();
-      else idle = setTimeout(rejectBody, drainIdleMs);
-    }
-    held?.reading(refuse);
-    request.on("data", (chunk: Buffer) => {
-      received += chunk.length;
-      idle?.refresh();
-      if (!refusal) {
-        if (received > limitBytes) return refuse(new BodyTooLarge());
-        pieces.add(chunk);
-        // It waits no more: where it counted as both for a moment, its request could be refused for it.
-        held?.waiting(request, request.readableLength);
-        held?.hold(request, chunk.length);
-      } else if (received > drainedBytes) {
-        if (idle) rejectBody();
-        else request.socket.destroy();
-      }
-    });
-    request.on("end", () => {
-      whole = true;
-      held?.read(refuse);
-      if (refusal) rejectBody();
-      else resolve(pieces.count === 1 ? (pieces.first as Buffer) : Buffer.concat(pieces.all()));
-      // What listens to the request lives as long as it.
-      pieces = new GatheredPieces();
-    });
-    // Creating an error is expensive: it is not made for requests that end normally.
-    function left(): void {
-      clearTimeout(idle);
-      held?.read(refuse);
-      if (!whole) reject(new ClientLeft());
-    }
-    request.on("close", left);
-    request.on("error", left);
-    if (isTooLarge) refuse(new BodyTooLarge());
+    const reading = new BodyReading(request, response, limitBytes, resolve, reject);
+    request.readWith(reading);
+    if (isTooLarge) reading.refuse(new BodyTooLarge());
   });
+}
+
+/** One body that is being read. */
+class BodyReading implements BodyReader {
+  readonly #request: RecordedRequest;
+  readonly #response: ServerResponse;
+  readonly #limitBytes: number;
+  readonly #resolve: (body: Buffer) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #held: HeldRequests | undefined;
+  #pieces = new GatheredPieces();
+  #received = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #refusal: BodyTooLarge | HttpRefusal | undefined;
+
+  constructor(
+    request: RecordedRequest,
+    response: ServerResponse,
+    limitBytes: number,
+    resolve: (body: Buffer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#request = request;
+    this.#response = response;
+    this.#limitBytes = limitBytes;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#held = request.entry?.head.connection.held;
+    this.#held?.reading(this);
+  }
+
+  refuse(why: BodyTooLarge | HttpRefusal): void {
+    this.#refusal = why;
+    this.#pieces = new GatheredPieces();
+    this.#held?.read(this);
+    this.#held?.releaseBody(this.#request);
+    // Closing with unread bytes would lose the answer: it waits until the rest was read.
+    if (this.#response.shouldKeepAlive) this.#rejectBody();
+    else this.#idle = setTimeout(() => this.#rejectBody(), drainIdleMs);
+  }
+
+  #rejectBody(): void {
+    this.#reject(this.#refusal);
+  }
+
+  take(piece: Buffer): void {
+    this.#received += piece.length;
+    this.#idle?.refresh();
+    if (!this.#refusal) {
+      if (this.#received > this.#limitBytes) {
+        this.refuse(new BodyTooLarge());
+        return;
+      }
+      this.#pieces.add(piece);
+      this.#held?.hold(this.#request, piece.length);
+    } else if (this.#received > drainedBytes) {
+      if (this.#idle) this.#rejectBody();
+      else this.#request.socket.destroy();
+    }
+  }
+
+  end(): void {
+    clearTimeout(this.#idle);
+    this.#held?.read(this);
+    if (this.#refusal) this.#rejectBody();
+    else this.#resolve(this.#pieces.count === 1 ? (this.#pieces.first as Buffer) : Buffer.concat(this.#pieces.all()));
+  }
+
+  left(): void {
+    clearTimeout(this.#idle);
+    this.#held?.read(this);
+    this.#reject(new ClientLeft());
+  }
 }

@@ -1,9 +1,18 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { PipelinedRequest } from "../connections/pipelined-request.ts";
 import type { HttpRefusal } from "../messages/http-refusal.ts";
 import type { HttpEntry } from "./http-entry.ts";
 
-export interface RecordedRequest extends IncomingMessage {
+/** Takes the pieces of a body as they come. */
+export interface BodyReader {
+  take(piece: Buffer): void;
+  end(): void;
+  /** The client has disconnected before the end. */
+  left(): void;
+}
+
+export interface RecordedRequest extends PipelinedRequest {
   /** Set once the recorder has begun its row. */
   entry: HttpEntry | undefined;
   /** Of its head and body, in memory. */
@@ -12,6 +21,8 @@ export interface RecordedRequest extends IncomingMessage {
   waitingBytes: number;
   /** Its body was dropped before it was read. */
   refusal: HttpRefusal | undefined;
+  /** Gives the reader what came and what comes of the body: without the buffer, the events and the ticks of a stream. */
+  readWith(reader: BodyReader): void;
 }
 
 export interface RecordedResponse extends ServerResponse {
@@ -26,31 +37,56 @@ export interface RecordedClasses {
 
 /** Request and response classes that report bytes and phases to their entry; Node instantiates them. */
 export function createRecordedClasses(): RecordedClasses {
-  class Request extends IncomingMessage implements RecordedRequest {
+  class Request extends PipelinedRequest implements RecordedRequest {
     entry: HttpEntry | undefined = undefined;
     heldBytes = 0;
     waitingBytes = 0;
     refusal: HttpRefusal | undefined = undefined;
+    reader: BodyReader | undefined = undefined;
 
     // Called for every byte of a body, whether a handler reads it or not.
     override push(chunk: unknown, encoding?: BufferEncoding): boolean {
-      if (this.entry) {
-        if (chunk === null) this.entry.receivedAll();
-        else this.entry.received(chunk as Uint8Array);
+      const { entry, reader } = this;
+      if (entry) {
+        if (chunk === null) entry.receivedAll();
+        else entry.received(chunk as Uint8Array);
+      }
+      if (reader) {
+        this.arriving?.took(chunk as Uint8Array | null);
+        if (chunk !== null) reader.take(chunk as Buffer);
+        else {
+          this.reader = undefined;
+          closeRead(this);
+          reader.end();
+        }
+        return true;
       }
       const mayGoOn = super.push(chunk, encoding);
-      this.#countWaiting();
+      countWaiting(this);
       return mayGoOn;
     }
 
     override read(size?: number): unknown {
       const taken: unknown = super.read(size);
-      this.#countWaiting();
+      countWaiting(this);
       return taken;
     }
 
-    #countWaiting(): void {
-      if (this.readableLength !== this.waitingBytes) this.entry?.head.connection.held?.waiting(this, this.readableLength);
+    readWith(reader: BodyReader): void {
+      if (this.destroyed) {
+        reader.left();
+        return;
+      }
+      for (let piece = this.read(); piece !== null; piece = this.read()) reader.take(piece as Buffer);
+      if (this.complete) reader.end();
+      else this.reader = reader;
+    }
+
+    override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+      const { reader } = this;
+      this.reader = undefined;
+      super._destroy(error, callback);
+      reader?.left();
     }
   }
 
@@ -74,6 +110,23 @@ export function createRecordedClasses(): RecordedClasses {
   }
 
   return { IncomingMessage: Request, ServerResponse: Response as unknown as RecordedClasses["ServerResponse"] };
+}
+
+/** What is used of Node's requests without a public name. Older ones have no such method. */
+interface ClosedRequest {
+  _dumpAndCloseReadable?(): void;
+}
+
+/** All of its body came. Nobody waits for the events of the stream, each of which takes a tick. */
+function closeRead(request: RecordedRequest & ClosedRequest): void {
+  if (request._dumpAndCloseReadable) request._dumpAndCloseReadable();
+  else IncomingMessage.prototype.push.call(request.resume(), null);
+}
+
+/** In a function, since each object with a private method takes time to make. */
+function countWaiting(request: RecordedRequest): void {
+  const { readableLength } = request;
+  if (readableLength !== request.waitingBytes) request.entry?.head.connection.held?.waiting(request, readableLength);
 }
 
 function record(entry: HttpEntry, chunk: unknown, encoding: unknown): void {
