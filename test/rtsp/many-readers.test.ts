@@ -8,7 +8,7 @@ import { createLog } from "../../servers/core/service/log.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import type { FramePackets } from "../../servers/rtsp/media/track.ts";
-import { MulticastGroups } from "../../servers/rtsp/sessions/multicast-groups.ts";
+import { type MulticastGroup, MulticastGroups } from "../../servers/rtsp/sessions/multicast-groups.ts";
 import { createUdpTransport } from "../../servers/rtsp/sessions/track-transport.ts";
 import { UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
 import { BatchedWriter, WriteBatch } from "../../servers/rtsp/sessions/write-batch.ts";
@@ -87,7 +87,7 @@ it("[RTSP-200] a picture for a multicast group is sent in turns, and what comes 
     ...{ faults: { registry: new Faults(), mostHeldBytes: 1 }, turns, unsentBytes: 100_000 },
   });
   onEnd(() => groups.close());
-  const group = groups.of({ tracks: [{ clockRate: 90_000 }], keyTrack: 0 } as unknown as Stream, "live");
+  const group = groups.of({ tracks: [{ clockRate: 90_000 }], keyTrack: 0 } as unknown as Stream, "live", "192.0.2.1") as MulticastGroup;
   const offsets = Array.from({ length: 3_000 }, (_, index) => index * 20);
   const packets = { frame: { track: 0 }, bytes: Buffer.alloc(60_000), offsets } as unknown as FramePackets;
   for (let picture = 0; picture < 10; picture++) group.onPackets(packets);

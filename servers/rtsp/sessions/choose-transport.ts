@@ -1,7 +1,7 @@
 import { plainAddress } from "../../core/net/client-socket.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PortPair, TransportOffer } from "../protocol/transport-header.ts";
-import type { MulticastGroup, MulticastGroups } from "./multicast-groups.ts";
+import { groupCount, type MulticastGroup, type MulticastGroups } from "./multicast-groups.ts";
 import type { RtspSession, SessionMedia } from "./rtsp-session.ts";
 import {
   createMulticastTransport,
@@ -48,8 +48,11 @@ export function chooseTransport(
   for (const offer of offers) {
     if (offer.profile !== "RTP/AVP") continue;
     if (offer.isMulticast) {
-      const group = media.role === "read" && offer.lower === "UDP" ? connection.multicast?.of(media.stream, path) : undefined;
+      const { multicast, address } = connection;
+      if (!multicast || media.role !== "read" || offer.lower !== "UDP") continue;
+      const group = multicast.of(media.stream, path, address);
       if (group) return { kind: "multicast", offer, group };
+      problem ??= `other streams have all ${groupCount} multicast groups, and no other address has more of them`;
       continue;
     }
     if (offer.lower === "TCP") {
@@ -109,7 +112,8 @@ export function openTransport(chosen: ChosenTransport, opened: OpenedTrack, conn
   if (chosen.kind === "multicast") {
     const { address, ttl } = chosen.group;
     const answer = { ...common, isMulticast: true, lower: "UDP", destination: address, ports: chosen.group.portsOf(track), ttl } as const;
-    return createMulticastTransport(chosen.group, track, answer);
+    const holder = { address: connection.address, end: (reason: string) => session.endInTurn(reason) };
+    return createMulticastTransport(chosen.group, track, answer, holder);
   }
   const udp = connection.udp as UdpPorts;
   const { ports } = chosen;

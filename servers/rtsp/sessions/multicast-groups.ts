@@ -1,5 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
+import { AddressPlaces } from "../../core/limits/address-places.ts";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
 import { oneStep, type WorkConnection, type WorkShare } from "../../core/turns/work-connection.ts";
 import { WorkQueue } from "../../core/turns/work-queue.ts";
@@ -27,10 +29,15 @@ export interface MulticastOptions {
   readonly unsentBytes: number;
 }
 
-/** One group for each stream that is played by multicast: its packets are sent once for all sessions. */
+/**
+ * One group for each stream that is played by multicast: its packets are sent once for all sessions. A group keeps its number, from which its address and ports
+ * follow, as long as a session has it set up, and longer while no other stream needs it.
+ */
 export class MulticastGroups {
   readonly #options: MulticastOptions;
   readonly #groups = new Map<Stream, MulticastGroup>();
+  /** Those that sessions have set up, by the client that has it for the longest time. */
+  readonly #places = new AddressPlaces<MulticastGroup>();
   readonly #socket: Socket;
   readonly #sender: DatagramSender;
   #next = 0;
@@ -53,15 +60,16 @@ export class MulticastGroups {
     return new MulticastGroups(options, socket);
   }
 
-  /** The stream's group; `path` is that of the session that asks for it. */
-  of(stream: Stream, path: string): MulticastGroup {
+  /** The stream's group; `path` is that of the session that asks for it, from this address. Undefined where other streams have all numbers. */
+  of(stream: Stream, path: string, client: string): MulticastGroup | undefined {
     const known = this.#groups.get(stream);
     if (known) return known;
-    for (const [ended] of this.#groups) if (ended.ended !== undefined) this.#groups.delete(ended);
+    for (const [other, { isHeld }] of this.#groups) if (other.ended !== undefined && !isHeld) this.#groups.delete(other);
+    const number = this.#freeNumber(client);
+    if (number === undefined) return undefined;
     const { address, port, ttl, turns, unsentBytes } = this.#options;
-    const number = this.#next++ % groupCount;
     const group = new MulticastGroup({
-      ...{ stream, ttl, turns, unsentBytes },
+      ...{ stream, number, ttl, turns, unsentBytes, places: this.#places },
       address: nthAddress(address, number),
       port: port + 2 * number * pairsPerGroup,
       faults: { ...this.#options.faults, session: { path } },
@@ -69,6 +77,21 @@ export class MulticastGroups {
     });
     this.#groups.set(stream, group);
     return group;
+  }
+
+  /** The next one that no stream has, else that of a stream without sessions, else that of the client who has most. */
+  #freeNumber(client: string): number | undefined {
+    const groups = [...this.#groups.values()];
+    const taken = new Set(groups.map(({ number }) => number));
+    for (let tried = 0; tried < groupCount && taken.size < groupCount; tried++) {
+      const number = this.#next++ % groupCount;
+      if (!taken.has(number)) return number;
+    }
+    const former = groups.find(({ isHeld }) => !isHeld) ?? this.#places.givingWay(client);
+    if (!former) return undefined;
+    this.#groups.delete(former.stream);
+    former.giveWay("all multicast groups are taken, and its address has most of them");
+    return former.number;
   }
 
   #send(datagram: Buffer, port: number, address: string): void {
@@ -81,8 +104,7 @@ export class MulticastGroups {
   }
 }
 
-/** A new stream gets the ports of the stream that came this many streams before it. */
-const groupCount = 200;
+export const groupCount = 200;
 const pairsPerGroup = 8;
 /** The ports to which groups send, from `MulticastOptions.port` on. */
 export const multicastPortCount = groupCount * 2 * pairsPerGroup;
@@ -95,8 +117,18 @@ function nthAddress(first: string, number: number): string {
 
 const queueWaitMs = 5;
 
+/** A track of a session that has set up the group. */
+export interface GroupHolder {
+  /** Of the client. */
+  readonly address: string;
+  /** Another client gets the group. */
+  end(reason: string): void;
+}
+
 interface MulticastGroupOptions {
   readonly stream: Stream;
+  readonly number: number;
+  readonly places: AddressPlaces<MulticastGroup>;
   readonly address: string;
   /** Of the first track. */
   readonly port: number;
@@ -112,6 +144,9 @@ export class MulticastGroup implements PacketReader {
   readonly address: string;
   readonly ttl: number;
   readonly #options: MulticastGroupOptions;
+  /** By client. */
+  readonly #holders = new Map<string, Set<GroupHolder>>();
+  #hasGivenWay = false;
   #users = 0;
   #place: ReaderPlace<FramePackets> | undefined;
   #endWait = (): void => {};
@@ -144,6 +179,51 @@ export class MulticastGroup implements PacketReader {
     });
   }
 
+  get stream(): Stream {
+    return this.#options.stream;
+  }
+
+  get number(): number {
+    return this.#options.number;
+  }
+
+  get isHeld(): boolean {
+    return this.#holders.size > 0;
+  }
+
+  /** No other stream gets its number until the function that is returned is called, unless `end` is. */
+  hold(holder: GroupHolder): () => void {
+    const client = rateLimitKey(holder.address);
+    const known = this.#holders.get(client);
+    if (known) known.add(holder);
+    else this.#holders.set(client, new Set([holder]));
+    this.#takePlace();
+    return () => {
+      const own = this.#holders.get(client);
+      if (own?.delete(holder) && own.size === 0) this.#holders.delete(client);
+      this.#takePlace();
+    };
+  }
+
+  /** One that several clients have gives way last. */
+  #takePlace(): void {
+    const { places } = this.#options;
+    places.remove(this);
+    const [client] = this.#holders.keys();
+    if (client === undefined || this.#hasGivenWay) return;
+    places.add(client, this);
+    if (this.#holders.size > 1) places.use(this);
+  }
+
+  /** Sends nothing any more. Its sessions end in their turns. */
+  giveWay(reason: string): void {
+    this.#hasGivenWay = true;
+    this.#takePlace();
+    this.stop();
+    this.#queue.clear();
+    for (const holders of this.#holders.values()) for (const holder of holders) holder.end(reason);
+  }
+
   portsOf(track: number): PortPair {
     const rtp = this.#options.port + 2 * track;
     return [rtp, rtp + 1];
@@ -152,7 +232,7 @@ export class MulticastGroup implements PacketReader {
   /** A session plays. Returns the function that says that it does no more. */
   use(): () => void {
     this.#users++;
-    if (!this.#place) {
+    if (!this.#place && !this.#hasGivenWay) {
       const { stream } = this.#options;
       this.#faults = this.#newFaults();
       this.#place = stream.addPacketReader(this);

@@ -101,7 +101,7 @@ export class RtspSession {
     this.address = options.address;
     if (media.role === "publish") media.announcement.passTo(() => this.end(memoryReason, "server"));
     // Also while it pauses: it would wait for packets for ever.
-    else this.#forgetStream = media.stream.whenEnded((reason) => this.#endByStream(reason));
+    else this.#forgetStream = media.stream.whenEnded((reason) => this.endInTurn(reason));
   }
 
   get role(): Exclude<RtspRole, "none"> {
@@ -158,7 +158,7 @@ export class RtspSession {
       limits: this.#options.limits,
       faults: { registry: this.#options.faults, session: this, mostHeldBytes: this.#options.limits.faultBytes },
       work: this.#options.background,
-      onEnd: (reason) => this.#endByStream(reason),
+      onEnd: (reason) => this.endInTurn(reason),
     });
     for (const transport of this.#transports.values()) transport.start?.();
     this.#reader.start();
@@ -275,8 +275,8 @@ export class RtspSession {
     }
   }
 
-  /** The source of the played stream has ended. */
-  #endByStream(reason: string): void {
+  /** The source of the played stream has ended, or its client had too much: for thousands of sessions at once. */
+  endInTurn(reason: string): void {
     this.#options.inTurn(() => {
       if (this.#ended) return;
       if (this.#media.role === "read") {

@@ -2,7 +2,7 @@ import { oneStep } from "../../core/turns/work-connection.ts";
 import { WorkQueue } from "../../core/turns/work-queue.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair, TransportOffer } from "../protocol/transport-header.ts";
-import type { MulticastGroup } from "./multicast-groups.ts";
+import type { GroupHolder, MulticastGroup } from "./multicast-groups.ts";
 import type { UdpPorts } from "./udp-ports.ts";
 
 /** What a transport over TCP needs of its connection. */
@@ -121,7 +121,13 @@ export function createUdpTransport(udp: UdpPorts, address: string, ports: PortPa
 }
 
 /** The packets are sent by the group, once for all its sessions. */
-export function createMulticastTransport(group: MulticastGroup, track: number, answer: TransportOffer): TrackTransport {
+export function createMulticastTransport(
+  group: MulticastGroup,
+  track: number,
+  answer: TransportOffer,
+  holder: GroupHolder,
+): TrackTransport {
+  const letGo = group.hold(holder);
   let leave: (() => void) | undefined;
   const stop = () => {
     leave?.();
@@ -138,6 +144,9 @@ export function createMulticastTransport(group: MulticastGroup, track: number, a
       leave ??= group.use();
     },
     stop,
-    release: stop,
+    release() {
+      stop();
+      letGo();
+    },
   };
 }
