@@ -1,9 +1,12 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
+import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { stunMethods } from "../../servers/webrtc/stun/stun-attributes.ts";
 import { magicCookie } from "../../servers/webrtc/stun/stun-message.ts";
 import { uint32, writeStun } from "../../servers/webrtc/stun/write-stun.ts";
-import { ImpairedPath } from "../../servers/webrtc/turn/impairment.ts";
+import { ImpairedPath, type ImpairedPathOptions, type Impairment, noImpairment } from "../../servers/webrtc/turn/impairment.ts";
+import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
 import { errorOf, hasIpv6, Peer, requestedFamily, startTurn, TurnClientUnderTest, udpTransport } from "./turn-harness.ts";
 
@@ -15,6 +18,24 @@ async function relaying() {
   await client.permit("127.0.0.1");
   const id = server.opened[0]?.id ?? 0;
   return { server, client, port, peer, id };
+}
+
+function openPath(impairment: Partial<Impairment>, options: Partial<ImpairedPathOptions> = {}) {
+  let lost = 0;
+  const path = new ImpairedPath({
+    ...{ mostDelayedBytes: 1 << 20, unsent: new SharedBudget(1 << 20), address: "192.0.2.1" },
+    work: new WorkTurns(() => 0).background("192.0.2.1"),
+    onLost: (datagrams) => {
+      lost += datagrams;
+    },
+    onFault: (error) => {
+      throw error;
+    },
+    ...options,
+  });
+  onEnd(() => path.close());
+  path.change({ ...noImpairment, ...impairment });
+  return { path, lost: () => lost };
 }
 
 describe("TURN limits and trouble", () => {
@@ -156,38 +177,84 @@ describe("TURN limits and trouble", () => {
 
   it("[WEBRTC-60] loss takes its part, and delay keeps bounded memory", () => {
     let next = 0;
-    const unsent = new SharedBudget(1 << 20);
     const values = [0.1, 0.6, 0.3, 0.9];
-    const lossy = new ImpairedPath({
-      ...{ impairment: { isCut: false, loss: 0.5, delayMs: 0 }, mostDelayedBytes: 1_000, unsent, address: "192.0.2.1" },
-      random: () => values[next++ % values.length] as number,
-    });
-    expect([1, 2, 3, 4].map(() => lossy.pass(10, () => {}))).toEqual([false, true, false, true]);
-    const slow = new ImpairedPath({
-      impairment: { isCut: false, loss: 0, delayMs: 60_000 },
-      mostDelayedBytes: 10_000,
-      unsent,
-      address: "192.0.2.1",
-    });
-    const passed = Array.from({ length: 100 }, () => slow.pass(500, () => {})).filter(Boolean).length;
-    expect(passed).toBe(10);
-    slow.close();
+    const lossy = openPath({ loss: 0.5 }, { random: () => values[next++ % values.length] as number });
+    const passed: number[] = [];
+    for (const datagram of [1, 2, 3, 4]) lossy.path.pass(10, () => passed.push(datagram));
+    expect([passed, lossy.lost()]).toEqual([[2, 4], 2]);
+    const slow = openPath({ delayMs: 60_000 }, { mostDelayedBytes: 10_000 });
+    for (let count = 0; count < 100; count++) slow.path.pass(500, () => {});
+    expect([slow.path.delayedBytes, slow.lost()]).toEqual([10_000, 90]);
+    slow.path.close();
+    expect([slow.path.delayedBytes, slow.lost()]).toEqual([0, 100]);
+  });
+
+  it("[WEBRTC-557] what a relay delays is forwarded in its order when the delay ends, and what comes then is behind it", async () => {
+    const { path, lost } = openPath({ delayMs: 60_000 });
+    const passed: number[] = [];
+    const pass = (datagram: number) => path.pass(10, () => passed.push(datagram));
+    for (const datagram of [1, 2]) pass(datagram);
+    path.change({ ...noImpairment, delayMs: 60_000, loss: 0.000_1 });
+    path.change({ ...noImpairment, delayMs: 50 });
+    pass(3);
+    await nextTurn();
+    expect(passed).toEqual([]);
+    path.change(noImpairment);
+    pass(4);
+    expect([passed, lost(), path.delayedBytes]).toEqual([[1, 2, 3, 4], 0, 0]);
+  });
+
+  it("[WEBRTC-557] thousands of datagrams that are due at once are forwarded in turns", async () => {
+    let nowMs = 0;
+    const { path, lost } = openPath({ delayMs: 60_000 }, { work: new WorkTurns(() => nowMs).background("192.0.2.1") });
+    const passed: number[] = [];
+    for (let datagram = 0; datagram < 500; datagram++)
+      path.pass(10, () => {
+        nowMs += 0.125;
+        passed.push(datagram);
+      });
+    path.change(noImpairment);
+    path.pass(10, () => passed.push(500));
+    for (let before = 0; passed.length <= 500; before = passed.length) {
+      expect(passed.length - before).toBeLessThan(100);
+      await nextTurn();
+    }
+    expect(passed).toEqual(Array.from({ length: 501 }, (_, datagram) => datagram));
+    expect(lost()).toBe(0);
+  });
+
+  it("[WEBRTC-558] what a relay delays and then loses is counted: by a cut, the end of its allocation, or beyond what all may have", async () => {
+    const { server, client, peer, id } = await relaying();
+    const lost = () => server.engine.allocations()[0]?.lost.impaired;
+    const send = async (text: string) => {
+      client.indicate("127.0.0.1", peer.port, Buffer.from(text));
+      expect(errorOf(await client.refresh(600))).toBe(0);
+    };
+    server.engine.impair(id, { ...noImpairment, delayMs: 60_000 });
+    await send("one");
+    server.engine.impair(id, { ...noImpairment, delayMs: 60_000, isCut: true });
+    expect(lost()).toBe(1);
+    server.engine.impair(id, { ...noImpairment, delayMs: 60_000 });
+    await send("two");
+    expect(lost()).toBe(1);
+    expect(errorOf(await client.refresh(0))).toBe(0);
+    expect(server.closed[0]?.allocation).toMatchObject({ lost: { impaired: 2 }, toPeers: { datagrams: 0 } });
   });
 
   it("[WEBRTC-493] what is delayed counts for all clients: beyond the bound it is lost for those that have most", () => {
     const unsent = new SharedBudget(50_000);
-    const impairment = { isCut: false, loss: 0, delayMs: 60_000 };
-    const open = (address: string) => new ImpairedPath({ impairment, mostDelayedBytes: 20_000, unsent, address });
+    const open = (address: string) => openPath({ delayMs: 60_000 }, { mostDelayedBytes: 20_000, unsent, address });
     const [few, ...much] = [open("192.0.2.1"), ...Array.from({ length: 10 }, () => open("192.0.2.2"))];
-    expect(few?.pass(500, () => {})).toBe(true);
-    for (const path of much) for (let count = 0; count < 20; count++) path.pass(500, () => {});
-    const bytes = (path: ImpairedPath | undefined) => path?.delayedBytes ?? 0;
-    expect(bytes(few)).toBe(1_000);
-    const all = much.reduce((sum, path) => sum + bytes(path), bytes(few));
-    expect(all).toBeGreaterThan(20_000);
-    expect(all).toBeLessThanOrEqual(50_000);
-    for (const path of [few, ...much]) path?.close();
-    expect(bytes(few)).toBe(0);
+    few?.path.pass(500, () => {});
+    for (const { path } of much) for (let count = 0; count < 20; count++) path.pass(500, () => {});
+    const bytes = () => much.reduce((sum, { path }) => sum + path.delayedBytes, few?.path.delayedBytes ?? 0);
+    expect(few?.path.delayedBytes).toBe(1_000);
+    expect(bytes()).toBeGreaterThan(20_000);
+    expect(bytes()).toBeLessThanOrEqual(50_000);
+    // Each of the others is delayed, or counted.
+    expect(much.reduce((sum, { lost }) => sum + lost(), 0)).toBe(200 - (bytes() - 1_000) / 1_000);
+    for (const opened of [few, ...much]) opened?.path.close();
+    expect(bytes()).toBe(0);
   });
 
   it("[WEBRTC-61] allocations are refused with a chosen code, of one user or of all", async () => {

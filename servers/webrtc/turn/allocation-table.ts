@@ -161,6 +161,7 @@ export class AllocationTable {
       expiresAt: openedAt + wanted.lifetimeMs,
       limits: this.#options.limits,
       unsent: this.#options.unsent,
+      turns: this.#options.turns,
       onFault: (error) => this.#options.onFault(allocation, error),
     });
     client.allocation = allocation;
@@ -223,6 +224,7 @@ export class AllocationTable {
     this.#places.remove(allocation);
     this.#count(allocation.user, -1);
     allocation.client.allocation = undefined;
+    allocation.loseDelayed();
     // Its permissions and channels are still known.
     this.#options.onClosed(allocation, reason);
     await allocation.close();

@@ -1,4 +1,5 @@
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { AddressFamily } from "../stun/transport-address.ts";
 import { writeDataIndication, writeIcmpIndication } from "./data-indication.ts";
 import { ImpairedPath, type Impairment, noImpairment } from "./impairment.ts";
@@ -80,6 +81,7 @@ export interface AllocationOptions {
   readonly limits: AllocationLimits;
   /** What waits for all clients. */
   readonly unsent: SharedBudget;
+  readonly turns: WorkTurns;
   /** A fault in the work for one datagram. */
   readonly onFault: (error: unknown) => void;
 }
@@ -106,9 +108,8 @@ export class Allocation {
   readonly #relays: Relay[];
   readonly #hosts = new Map<string, PeerHost>();
   readonly #channels = new Map<number, Channel>();
-  readonly #limits: AllocationLimits;
-  readonly #unsent: SharedBudget;
-  readonly #onFault: (error: unknown) => void;
+  readonly #options: AllocationOptions;
+  /** Also while it forwards what it has delayed. */
   #impaired: ImpairedPath | undefined;
 
   constructor(options: AllocationOptions) {
@@ -120,9 +121,7 @@ export class Allocation {
     this.openedAt = options.openedAt;
     this.expiresAt = options.expiresAt;
     this.#relays = [...options.relays];
-    this.#limits = options.limits;
-    this.#unsent = options.unsent;
-    this.#onFault = options.onFault;
+    this.#options = options;
     for (const relay of this.#relays) relay.receiver = this.#fromPeer;
   }
 
@@ -146,12 +145,27 @@ export class Allocation {
   }
 
   impair(impairment: Impairment): void {
-    this.#impaired?.close();
-    const { isCut, loss, delayMs } = impairment;
-    const isNone = !isCut && loss === 0 && delayMs === 0;
-    this.#impaired = isNone
-      ? undefined
-      : new ImpairedPath({ impairment, mostDelayedBytes: this.#limits.delayedBytes, unsent: this.#unsent, address: this.client.address });
+    this.#impaired ??= this.#openPath();
+    this.#impaired.change(impairment);
+    if (!this.#impaired.isIdle) return;
+    this.#impaired.close();
+    this.#impaired = undefined;
+  }
+
+  #openPath(): ImpairedPath {
+    const { limits, unsent, turns, onFault } = this.#options;
+    const { address } = this.client;
+    return new ImpairedPath({
+      ...{ mostDelayedBytes: limits.delayedBytes, unsent, address, work: turns.background(address), onFault },
+      onLost: (datagrams) => {
+        this.lost.impaired += datagrams;
+      },
+    });
+  }
+
+  /** What an impairment delays is lost. */
+  loseDelayed(): void {
+    this.#impaired?.lose();
   }
 
   relayOf(family: AddressFamily): Relay | undefined {
@@ -164,7 +178,7 @@ export class Allocation {
     if (at < 0 || this.#relays.length === 1) return false;
     this.#relays.splice(at, 1)[0]?.close();
     // What is delayed may be for that relay.
-    this.impair(this.impairment);
+    this.loseDelayed();
     for (const channel of this.channels) if (channel.relay.family === family) this.#release(channel);
     for (const address of [...this.#hosts.keys()]) if (address.includes(":") === (family === "IPv6")) this.#hosts.delete(address);
     return true;
@@ -173,7 +187,7 @@ export class Allocation {
   /** False where there are too many, and none is installed. */
   permit(addresses: readonly string[], until: number): boolean {
     const added = new Set(addresses.filter((address) => !this.#hosts.has(address)));
-    if (this.#hosts.size + added.size > this.#limits.permissions) return false;
+    if (this.#hosts.size + added.size > this.#options.limits.permissions) return false;
     for (const address of addresses) {
       const host = this.#hostOf(address);
       if (host.permittedUntil === 0) this.revision++;
@@ -187,7 +201,7 @@ export class Allocation {
     const known = this.#channels.get(number);
     const ofPeer = this.#hosts.get(address)?.channels.get(port);
     if (known !== ofPeer) return "conflict";
-    if (!known && this.#channels.size >= this.#limits.channels) return "full";
+    if (!known && this.#channels.size >= this.#options.limits.channels) return "full";
     if (!this.permit([address], permittedUntil)) return "full";
     if (known) known.expiresAt = until;
     else {
@@ -248,7 +262,7 @@ export class Allocation {
   }
 
   #impairedToPeer(relay: Relay, data: Buffer, port: number, address: string): void {
-    if (!this.#impaired?.pass(data.length, () => this.#toPeer(relay, data, port, address))) this.lost.impaired++;
+    this.#impaired?.pass(data.length, () => this.#toPeer(relay, data, port, address));
   }
 
   #toPeer(relay: Relay, data: Buffer, port: number, address: string): void {
@@ -276,9 +290,9 @@ export class Allocation {
       }
       const channel = host.channels.get(port);
       if (this.#impaired === undefined) this.#toClient(channel, data, address, port);
-      else if (!this.#impaired.pass(data.length, () => this.#toClient(channel, data, address, port))) this.lost.impaired++;
+      else this.#impaired.pass(data.length, () => this.#toClient(channel, data, address, port));
     } catch (error) {
-      this.#onFault(error);
+      this.#options.onFault(error);
     }
   };
 

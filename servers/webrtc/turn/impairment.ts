@@ -1,4 +1,5 @@
 import type { BudgetShare, SharedBudget } from "../../core/limits/shared-budget.ts";
+import type { WorkConnection, WorkShare } from "../../core/turns/work-connection.ts";
 
 /** What is done to the data of one relay, in both directions, so that an application can be tested with it. */
 export interface Impairment {
@@ -12,56 +13,88 @@ export interface Impairment {
 export const noImpairment: Impairment = { isCut: false, loss: 0, delayMs: 0 };
 
 export interface ImpairedPathOptions {
-  readonly impairment: Impairment;
   /** What is delayed at the same time; more is lost. */
   readonly mostDelayedBytes: number;
   /** The same of all relays, with what else waits for clients: beyond it those lose what is delayed that have most. */
   readonly unsent: SharedBudget;
   /** Of the client. */
   readonly address: string;
+  /** Of the client: much may be due at once, as when a delay ends. */
+  readonly work: WorkConnection;
+  /** So many datagrams are never forwarded. */
+  readonly onLost: (datagrams: number) => void;
+  /** What forwarding one has thrown. */
+  readonly onFault: (error: unknown) => void;
   /** From 0 to 1, as `Math.random`. */
   readonly random?: () => number;
 }
 
-/** What waiting costs beside the data. */
-const timerBytes = 500;
+interface Delayed {
+  readonly bytes: number;
+  readonly forward: () => void;
+  dueMs: number;
+}
 
-/** Holds back, or loses, the datagrams of one relay. */
+/** What waiting costs beside the data. */
+const entryBytes = 500;
+
+/** Holds back, or loses, the datagrams of one relay. They keep their order. */
 export class ImpairedPath {
-  readonly impairment: Impairment;
-  readonly #mostDelayedBytes: number;
+  readonly #options: ImpairedPathOptions;
   readonly #random: () => number;
-  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #delayed: Delayed[] = [];
   readonly #share: BudgetShare;
-  /** With what the timers take. */
+  readonly #turn: WorkShare;
+  #impairment = noImpairment;
+  #timer: NodeJS.Timeout | undefined;
+  #waitsForTurn = false;
+  /** With what the entries take. */
   delayedBytes = 0;
 
-  constructor({ impairment, mostDelayedBytes, unsent, address, random = Math.random }: ImpairedPathOptions) {
-    this.#share = unsent.open(address, () => this.#lose());
-    this.impairment = impairment;
-    this.#mostDelayedBytes = mostDelayedBytes;
-    this.#random = random;
+  constructor(options: ImpairedPathOptions) {
+    this.#options = options;
+    this.#share = options.unsent.open(options.address, () => this.lose());
+    this.#turn = options.work.join(() => {
+      this.#waitsForTurn = false;
+      this.#forwardDue();
+    });
+    this.#random = options.random ?? Math.random;
   }
 
-  /** False where the datagram of this size is lost. */
-  pass(bytes: number, forward: () => void): boolean {
-    const { isCut, loss, delayMs } = this.impairment;
-    if (isCut || (loss > 0 && this.#random() < loss)) return false;
-    if (delayMs === 0) {
-      forward();
-      return true;
-    }
-    const kept = bytes + timerBytes;
-    if (this.delayedBytes + kept > this.#mostDelayedBytes) return false;
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      this.#count(-kept);
-      forward();
-    }, delayMs);
-    this.#timers.add(timer);
-    this.#count(kept);
-    // It may have been the one that had most.
-    return this.#timers.has(timer);
+  get impairment(): Impairment {
+    return this.#impairment;
+  }
+
+  /** Each datagram passes at once. */
+  get isIdle(): boolean {
+    const { isCut, loss, delayMs } = this.#impairment;
+    return !isCut && loss === 0 && delayMs === 0 && this.#delayed.length === 0;
+  }
+
+  /** What is delayed keeps its time as long as there is a delay; without one it is forwarded now. A cut loses it. */
+  change(impairment: Impairment): void {
+    this.#impairment = impairment;
+    if (impairment.isCut) this.lose();
+    if (impairment.delayMs > 0 || this.#delayed.length === 0) return;
+    for (const delayed of this.#delayed) delayed.dueMs = 0;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#waitsForTurn) this.#forwardDue();
+  }
+
+  /** Forwards the datagram of this size, now or later, or loses it. */
+  pass(size: number, forward: () => void): void {
+    const { isCut, loss, delayMs } = this.#impairment;
+    const { mostDelayedBytes, onLost } = this.#options;
+    const bytes = size + entryBytes;
+    const isDelayed = delayMs > 0 || this.#delayed.length > 0;
+    if (isCut || (loss > 0 && this.#random() < loss) || (isDelayed && this.delayedBytes + bytes > mostDelayedBytes)) onLost(1);
+    else if (isDelayed) {
+      this.#delayed.push({ bytes, forward, dueMs: Math.max(performance.now() + delayMs, this.#delayed.at(-1)?.dueMs ?? 0) });
+      // It may be the one that has most then, and lose all of it.
+      this.#count(bytes);
+      this.#schedule();
+    } else forward();
   }
 
   #count(bytes: number): void {
@@ -69,15 +102,47 @@ export class ImpairedPath {
     this.#share.add(bytes);
   }
 
-  #lose(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
-    this.#count(-this.delayedBytes);
+  #schedule(): void {
+    const [first] = this.#delayed;
+    if (!first || this.#timer || this.#waitsForTurn) return;
+    const waitMs = Math.max(1, first.dueMs - performance.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#forwardDue();
+    }, waitMs);
+  }
+
+  #forwardDue(): void {
+    const nowMs = performance.now();
+    for (let first = this.#delayed[0]; first && first.dueMs <= nowMs; first = this.#delayed[0]) {
+      if (this.#turn.isOver) {
+        this.#waitsForTurn = true;
+        this.#turn.later();
+        return;
+      }
+      this.#delayed.shift();
+      this.#count(-first.bytes);
+      try {
+        first.forward();
+      } catch (error) {
+        this.#options.onFault(error);
+      }
+    }
+    this.#schedule();
   }
 
   /** What is delayed is lost. */
+  lose(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const { length } = this.#delayed.splice(0);
+    this.#count(-this.delayedBytes);
+    if (length > 0) this.#options.onLost(length);
+  }
+
+  /** With what is delayed. */
   close(): void {
-    this.#lose();
+    this.lose();
     this.#share.close();
   }
 }
