@@ -178,6 +178,8 @@ export const theme = createTheme({
     // Without a transition: one that a hidden tab interrupts never ends, and what it closes would stay there, invisible, and take clicks.
     Popover: Popover.extend({ defaultProps: { transitionProps: { duration: 0 } } }),
     Modal: Modal.extend({ defaultProps: { transitionProps: { duration: 0 } } }),
+    // Dialogs are composed of its parts, which do not take the defaults of the complete one.
+    ModalRoot: Modal.Root.extend({ defaultProps: { transitionProps: { duration: 0 } } }),
   },
 });
 
