@@ -126,6 +126,20 @@ describe("the test page", () => {
   );
 
   it(
+    "[WEBRTC-556] a call through a relay of the other end alone is not called direct",
+    async () => {
+      const service = await startWebrtc();
+      const [ada, bob] = [await open(service), await open(service)];
+      await joined(ada, { name: "Ada", over: "any" });
+      await joined(bob, { name: "Bob", over: "udp" });
+      const path = (page: Page, other: string) => page.getByRole("listitem", { name: other, exact: true }).getByText(/direct|relay/);
+      await expect.poll(() => path(bob, "Ada").textContent(), { timeout: waitMs }).toBe("relay over UDP");
+      await expect.poll(() => path(ada, "Bob").textContent(), { timeout: waitMs }).toBe("relay of the other end");
+    },
+    4 * waitMs,
+  );
+
+  it(
     "[WEBRTC-452] chat has a history and private messages; a wrong password of a room is told in words",
     async () => {
       const service = await startWebrtc();

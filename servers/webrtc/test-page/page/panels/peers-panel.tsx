@@ -2,7 +2,7 @@ import { useState } from "react";
 import styles from "../page.module.css";
 import type { RoomClient, RoomState, ShownPeer } from "../room/room-client.ts";
 import { State, Video } from "./controls.tsx";
-import { bitRateText, connectionText, connectionTones, failureText, millisecondsText } from "./texts.ts";
+import { bitRateText, connectionText, connectionTones, failureText, millisecondsText, pathText } from "./texts.ts";
 
 interface PeersPanelProps {
   readonly room: RoomClient;
@@ -70,7 +70,7 @@ function PeerCard({ peer, isMuted, isRelayOnly, onCall }: PeerCardProps) {
       </div>
       {call && (
         <p className={styles.facts}>
-          {pair && <span>{pair.local.type === "relay" ? `relay over ${pair.local.protocol.toUpperCase()}` : "direct"}</span>}
+          {pair && <span>{pathText(pair)}</span>}
           {video && video.width > 0 && <span>{`${video.width}×${video.height}, ${video.framesPerSecond} fps, ${video.codec}`}</span>}
           {call.report && <span>{`${bitRateText(call.report.receivedBitRate)} in, ${bitRateText(call.report.sentBitRate)} out`}</span>}
           {call.pingMs !== undefined && <span title="Over the data channel">{`ping ${millisecondsText(call.pingMs)}`}</span>}

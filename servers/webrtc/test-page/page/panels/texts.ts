@@ -1,3 +1,4 @@
+import type { CandidatePair } from "../room/connection-report.ts";
 import type { CallState } from "../room/peer-call.ts";
 import type { Tone } from "./controls.tsx";
 
@@ -27,6 +28,12 @@ const connectionWords: Readonly<Record<RTCPeerConnectionState, string>> = {
 };
 
 export const connectionText = (state: RTCPeerConnectionState): string => connectionWords[state];
+
+/** A call is direct if neither end is a relay. How the other end reaches its relay is not known here. */
+export function pathText({ local, remote }: CandidatePair): string {
+  if (local.type === "relay") return `relay over ${local.protocol.toUpperCase()}`;
+  return remote.type === "relay" ? "relay of the other end" : "direct";
+}
 
 /** Why there is no connection, as far as this end can tell. */
 export function failureText({ connection, report, candidateProblems }: CallState, isRelayOnly: boolean): string | undefined {
