@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { connectAsync } from "mqtt";
+import { expect, it, onTestFinished } from "vitest";
 import { shareBrowserShell } from "./browser-shell.ts";
 
 const open = shareBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
@@ -20,4 +21,46 @@ it.each([0, 2, 5])("[BL-342] no dialog stays over a page that is left %i frames 
   expect(await page.getByRole("dialog", { includeHidden: true }).count()).toBe(0);
   await page.getByRole("button", { name: "More", exact: true }).click({ timeout: 10_000 });
   await page.getByRole("menuitem", { name: "Replay a file…" }).waitFor();
+});
+
+it("[BL-486] rates are of the last second also when the page is shown again that was left while messages arrived", async () => {
+  const { page, host } = await open();
+  const client = await connectAsync(`mqtt://${host}`, { clientId: "many" });
+  onTestFinished(() => void client.end(true));
+  const flow = page.getByText(/^in .*\/s · out /);
+  const row = page.getByRole("option", { name: /many/ });
+  const publish = () => Promise.all(Array.from({ length: 1_000 }, () => client.publishAsync("many/messages", "x", { qos: 1 })));
+  await row.waitFor();
+  await expect
+    .poll(
+      async () => {
+        await publish();
+        return flow.textContent();
+      },
+      { interval: 200 },
+    )
+    .toMatch(/^in \d+,\d{3}\/s/);
+  const leave = () =>
+    page.evaluate(() => {
+      location.hash = "#/overview";
+    });
+  const inRail = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: /^MQTT/ });
+  await leave();
+  await publish();
+  await inRail.getByText(/, 0 msg\/s$/).waitFor();
+  // All that is shown from the first frame until a view of the broker has come.
+  const shown = await page.evaluate(async () => {
+    const texts = new Set<string>();
+    location.hash = "#/mqtt/live";
+    for (let frame = 0; frame < 90; frame++) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      const main = document.querySelector("main") as HTMLElement;
+      for (const text of main.innerText.match(/\bin [\d,.]+\/s · out [\d,.]+\/s/g) ?? []) texts.add(text);
+      for (const option of main.querySelectorAll<HTMLElement>("[role=option]"))
+        if (/^many\b/.test(option.innerText)) texts.add(option.innerText.match(/[\d,.]+\/s/)?.[0] ?? "");
+    }
+    return [...texts];
+  });
+  expect(shown).toEqual(expect.arrayContaining(["in 0/s · out 0/s"]));
+  expect(shown.filter((text) => /[1-9]/.test(text))).toEqual([]);
 });

@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import type { GrpcMethodCalls, GrpcViews } from "../../../../../contract/services/grpc.ts";
+import { useSuccessive } from "../../../control/use-successive.ts";
 
 type Calls = GrpcViews["calls"];
 
@@ -7,6 +8,13 @@ export interface CallRate extends Omit<GrpcMethodCalls, "path"> {
   readonly callsPerSecond: number;
   readonly errorsPerSecond: number;
 }
+
+interface RatedCalls {
+  readonly at: Calls;
+  readonly rates: ReadonlyMap<string, CallRate>;
+}
+
+const none: ReadonlyMap<string, CallRate> = new Map();
 
 /** The counts are not sent while nothing changes. */
 const stillAfterMs = 2_500;
@@ -25,18 +33,14 @@ export function callRates(newest: Calls, before: Calls | undefined): ReadonlyMap
   );
 }
 
-const none: ReadonlyMap<string, CallRate> = new Map();
-
 /** Calls and errors a second by method, over the last second. */
 export function useCallRates(calls: Calls | undefined): ReadonlyMap<string, CallRate> {
-  const [rates, setRates] = useState(none);
-  const before = useRef<Calls>(undefined);
+  const known = useSuccessive(calls, (before: RatedCalls | undefined, newest) => ({ at: newest, rates: callRates(newest, before?.at) }));
+  const [stillAt, setStillAt] = useState<Calls>();
   useEffect(() => {
-    if (!calls) return;
-    setRates(callRates(calls, before.current));
-    before.current = calls;
-    const timer = setTimeout(() => setRates(callRates(calls, undefined)), stillAfterMs);
+    const timer = setTimeout(() => setStillAt(calls), stillAfterMs);
     return () => clearTimeout(timer);
   }, [calls]);
-  return rates;
+  if (!calls) return none;
+  return known?.at === calls && stillAt !== calls ? known.rates : callRates(calls, undefined);
 }

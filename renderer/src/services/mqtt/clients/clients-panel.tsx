@@ -1,10 +1,11 @@
 import { IconFilter } from "@tabler/icons-react";
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttClient, MqttClientPage } from "../../../../../contract/services/mqtt-client.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { type Answer, useAnswer } from "../../../control/use-answer.ts";
 import { useService } from "../../../control/use-store.ts";
+import { useSuccessive } from "../../../control/use-successive.ts";
 import type { DataTableHandle } from "../../../list/data-table.tsx";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { Caption, Note, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
@@ -15,7 +16,7 @@ import { IconButton } from "../../../ui/toolbar.tsx";
 import { useLastMqttView, useMqttView } from "../broker/use-broker.ts";
 import { ClientDetails, ClientGone } from "./client-details.tsx";
 import { ClientList } from "./client-list.tsx";
-import { clientRates, noClientRates } from "./client-rates.ts";
+import { type ClientRates, clientRates, noClientRates } from "./client-rates.ts";
 import styles from "./clients-panel.module.css";
 import { DisconnectDialog } from "./disconnect-dialog.tsx";
 
@@ -43,7 +44,8 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
   /** The broker that reported them has ended, and they with it. */
   const isGone = ended !== undefined;
   const shown = found.value ?? nobody;
-  const rates = useClientRates(shown);
+  const rates = useSuccessive(shown, (known: ClientRates | undefined, page) => clientRates(known ?? noClientRates, page.clients, page.at));
+  const { perSecond } = rates ?? noClientRates;
   const chosen = useChosenClient(chosenId, shown, isGone);
   const list = useRef<Pick<DataTableHandle, "focus">>(null);
   const close = () => {
@@ -79,7 +81,7 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
             clients={clients}
             isGone={isGone}
             chosenId={chosenId}
-            rates={rates}
+            rates={perSecond}
             emptyText={emptyText(text, running)}
             onEndNear={() => setLimit(Math.min(shownClients, clients.length + clientsPerStep))}
             onChoose={onChoose}
@@ -94,7 +96,7 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
         <ClientDetails
           client={chosen}
           goneAt={isGone ? shown.at : undefined}
-          ratePerSecond={rates.get(chosen.clientId) ?? 0}
+          ratePerSecond={perSecond.get(chosen.clientId) ?? 0}
           onClose={close}
           onDisconnect={() => setLeaving(chosen.clientId)}
         />
@@ -159,12 +161,4 @@ function useChosenClient(chosenId: string | undefined, shown: MqttClientPage, is
     keepsPrevious: false,
   });
   return chosenId === undefined ? undefined : (known ?? value);
-}
-
-function useClientRates(page: MqttClientPage | undefined): ReadonlyMap<string, number> {
-  const [rates, setRates] = useState(noClientRates);
-  useEffect(() => {
-    if (page) setRates((known) => clientRates(known, page.clients, page.at));
-  }, [page]);
-  return rates.perSecond;
 }

@@ -12,6 +12,7 @@ import {
 import { useState, useSyncExternalStore } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
+import type { RateSample } from "../../../../../contract/traffic/row.ts";
 import { useRate } from "../../../control/use-store.ts";
 import { PausedMark } from "../../../list/follow-mark.tsx";
 import { CommandButton, CommandGroups } from "../../../ui/command-items.tsx";
@@ -25,7 +26,6 @@ import type { MqttDialogName } from "./mqtt-dialogs.tsx";
 import { mqttPageCommands } from "./mqtt-page-commands.ts";
 import styles from "./mqtt-toolbar.module.css";
 import { RunningPublishers } from "./running-publishers.tsx";
-import { useFlowRates } from "./use-flow-rates.ts";
 
 type State = ServiceView["status"]["state"];
 
@@ -79,12 +79,16 @@ interface LiveFactsProps extends Pick<MqttToolbarProps, "paused"> {
 function LiveFacts({ state, kept, shown, query, paused }: LiveFactsProps) {
   const figures = useMqttView("figures");
   const running = state === "running";
-  const flow = useFlowRates(figures);
+  const rate = useRate("mqtt");
   const pausedAt = usePausedAt(paused, figures);
   return (
     <>
       <Facts className={styles.facts}>
-        {running && <Rate />}
+        {running && (
+          <span>
+            <b>{formatRate(rate?.itemsPerSecond ?? 0)}</b> msg/s
+          </span>
+        )}
         {isOver(state) && kept > 0 && <span className={styles.stopped}>{`${state ?? "stopped"}; this is what was kept`}</span>}
         {(running || kept > 0) && <span>{shownText(query, shown, kept)}</span>}
         {pausedAt && <PausedMark arrived={arrivedText(pausedAt, figures)} />}
@@ -94,7 +98,7 @@ function LiveFacts({ state, kept, shown, query, paused }: LiveFactsProps) {
       <span className={styles.flow}>
         {running &&
           figures &&
-          `in ${formatRate(flow.inPerSecond)}/s · out ${formatRate(flow.outPerSecond)}/s · retained ${formatCount(figures.retained)}`}
+          `in ${formatRate(rate?.itemsPerSecond ?? 0)}/s · out ${formatRate(sentPerSecond(rate))}/s · retained ${formatCount(figures.retained)}`}
       </span>
     </>
   );
@@ -108,14 +112,8 @@ function shownText({ filter, text }: HistoryQuery, shown: number, kept: number):
   return `showing ${formatCount(shown)} ${whose}, ${formatCount(kept)} kept of all`;
 }
 
-function Rate() {
-  const rate = useRate("mqtt");
-  return (
-    <span>
-      <b>{formatRate(rate?.itemsPerSecond ?? 0)}</b> msg/s
-    </span>
-  );
-}
+/** Of the same second as the messages that arrived. */
+const sentPerSecond = (rate: RateSample | undefined): number => rate?.figures.find(({ label }) => label === "sent")?.value ?? 0;
 
 type Figures = MqttViews["figures"] | undefined;
 interface PausedAt {

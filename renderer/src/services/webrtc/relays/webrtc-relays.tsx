@@ -1,7 +1,7 @@
-import { useRef } from "react";
 import type { TurnAllocationView } from "../../../../../contract/services/webrtc.ts";
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { useService } from "../../../control/use-store.ts";
+import { useSuccessive } from "../../../control/use-successive.ts";
 import { CellText } from "../../../list/cell-text.tsx";
 import type { Column } from "../../../list/column.ts";
 import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
@@ -26,7 +26,7 @@ import { FaultBadges } from "../faults/fault-badges.tsx";
 import { WebrtcFaultMenu } from "../faults/webrtc-fault-menu.tsx";
 import { WebrtcRow } from "../inspectors/webrtc-row.tsx";
 import { usePeerName, useWebrtcView } from "../use-webrtc-view.ts";
-import { RelayRates } from "./relay-rates.ts";
+import { type RelayRates, relayRates } from "./relay-rates.ts";
 import { TotalPlots } from "./total-plots.tsx";
 
 interface RelayRow extends TurnAllocationView {
@@ -168,14 +168,16 @@ export function WebrtcRelays() {
   const view = useWebrtcView("allocations");
   const turn = useWebrtcView("turn");
   const peers = useWebrtcView("peers");
-  const rates = useRef<RelayRates>(undefined);
-  rates.current ??= new RelayRates();
+  const rates = useSuccessive(view, (known: RelayRates | undefined, newest) => relayRates(known, newest.allocations, performance.now()));
   const [text, setText] = useRemembered("webrtc.relays.filter", "");
   const columns = useColumnChoice("webrtc-relays", relayColumns);
   const choice = useRowChoice(relayRow);
   if (service?.status.state !== "running") return <ServiceStopped id="webrtc" text="Start the service to see its TURN relays." />;
   const needle = text.trim().toLowerCase();
-  const all = view && rates.current.of(view.allocations);
+  const all = view?.allocations.map((one) => {
+    const { toRate = 0, fromRate = 0 } = rates?.get(one.id) ?? {};
+    return { ...one, toRate, fromRate };
+  });
   const nameOf = (user: string) => peers?.peers.find(({ id }) => id === user)?.name ?? "";
   const rows =
     needle === ""
