@@ -4,8 +4,9 @@ import type { Endpoint, Failure, ServiceStatus } from "../../contract/service.ts
 import { type BatchReceiver, receiveBatches } from "../core/service/batch-stream.ts";
 import type { FromService, ServiceBatch, ServiceMode, StreamFromService, ToService } from "../core/service/link.ts";
 import type { Counters, Service } from "../core/service/service.ts";
-import { errorOfFailure, ServiceError, toFailure } from "../core/service/service-error.ts";
+import { errorOfFailure, type ServiceError, toFailure } from "../core/service/service-error.ts";
 import { createBackOff } from "./back-off.ts";
+import { crashFailure, notAnswering, notRunning, timeoutFailure } from "./service-failures.ts";
 import type { ServiceProcess, Spawner } from "./spawner.ts";
 
 export interface ManagedServiceOptions {
@@ -66,9 +67,13 @@ export interface ManagedService {
   readonly pid: number | undefined;
   /** The configuration of the running process; undefined while it does not run. */
   readonly runningConfig: Readonly<Record<string, unknown>> | undefined;
+  /** The configuration with which the start failed that its status tells of; undefined if it was none, or was invalid. */
+  readonly failedConfig: Readonly<Record<string, unknown>> | undefined;
   /** Resolves when it runs; rejects with the failure. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** A failure that nothing follows: it is stopped. */
+  forgetFailure(): void;
   restart(): Promise<void>;
   /** Ends its process and timers; a failed status is kept. */
   close(): Promise<void>;
@@ -91,6 +96,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
   let child: ServiceProcess | undefined;
   let exited: Promise<void> = Promise.resolve();
   let runningConfig: Readonly<Record<string, unknown>> | undefined;
+  let failedConfig: Readonly<Record<string, unknown>> | undefined;
   let cancelStart: (() => void) | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
   let queue: Promise<unknown> = Promise.resolve();
@@ -285,7 +291,8 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     if (status.state === "running") return;
     setStatus({ state: "starting", since: Date.now() });
     let outcome: StartOutcome;
-    let config: Readonly<Record<string, unknown>> = {};
+    let config: Readonly<Record<string, unknown>> | undefined;
+    failedConfig = undefined;
     try {
       config = options.config();
       await options.beforeStart?.();
@@ -303,9 +310,12 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
       throw notRunning(service);
     }
     const reported = outcome.failure;
-    const failure = await options.explain(reported, config).catch(() => reported);
+    const failure = await options.explain(reported, config ?? {}).catch(() => reported);
     if (byItself && failure.code === "CRASHED") retryAfter(failure);
-    else setStatus({ state: "failed", since: Date.now(), failure });
+    else {
+      failedConfig = config;
+      setStatus({ state: "failed", since: Date.now(), failure });
+    }
     throw errorOfFailure(failure);
   }
 
@@ -330,6 +340,9 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     get runningConfig() {
       return runningConfig;
     },
+    get failedConfig() {
+      return failedConfig;
+    },
     start() {
       backOff.reset();
       const asked = stopsAsked;
@@ -338,6 +351,9 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     stop() {
       endStarts();
       return enqueue(stopNow);
+    },
+    forgetFailure() {
+      if (status.state === "failed" && status.retryAt === undefined) setStatus({ state: "stopped" });
     },
     restart() {
       backOff.reset();
@@ -372,26 +388,5 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     setLogLevel(level) {
       child?.post({ type: "logLevel", level });
     },
-  };
-}
-
-export const notRunning = (service: Service) =>
-  new ServiceError("SERVICE_NOT_RUNNING", `${service.title} is not running`, "Start it first.");
-
-const notAnswering = (service: Service) =>
-  new ServiceError("SERVICE_NOT_ANSWERING", `${service.title} does not answer`, "Wait a moment, or restart it.");
-
-const timeoutFailure = (service: Service, timeoutMs: number): Failure => ({
-  code: "START_TIMEOUT",
-  message: `${service.title} did not begin to listen within ${timeoutMs / 1_000} s`,
-  hint: "See its log, then try again.",
-});
-
-function crashFailure(service: Service, code: number | null, crash: string): Failure {
-  const reason = crash.split("\n")[0] || (code === null ? "it was killed" : `exit code ${code}`);
-  return {
-    code: "CRASHED",
-    message: `${service.title} ended unexpectedly: ${reason}`,
-    hint: "Its log has the lines before that. Start it again.",
   };
 }

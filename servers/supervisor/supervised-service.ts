@@ -8,6 +8,7 @@ import { checkConfigValues, configFields, resolveConfig, restoreSecrets } from "
 import type { ServiceBatch, StreamFromService } from "../core/service/link.ts";
 import { createLog, writeLogs } from "../core/service/log.ts";
 import type { Counters, Service } from "../core/service/service.ts";
+import { toFailure } from "../core/service/service-error.ts";
 import { createBrowsing } from "./browsing.ts";
 import { createManagedService, type ManagedService, type ServiceTiming } from "./managed-service.ts";
 import { configuredPorts, type PortPlan, type PortProblem, type PortUse, portUses } from "./port-plan.ts";
@@ -276,11 +277,24 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     playsSample = plays;
     hub.publish("status", view());
   }
-  function restartNeeded(): boolean {
-    const running = managed.runningConfig;
-    if (!running) return false;
+  /** Whether the next start has another configuration, apart from what a running service takes over. */
+  function isOtherNow(config: Readonly<Record<string, unknown>>): boolean {
     const next = resolveOrDefault();
-    return fields().some(({ name, needsRestart }) => needsRestart && !isDeepStrictEqual(running[name], next[name]));
+    return fields().some(({ name, needsRestart }) => needsRestart && !isDeepStrictEqual(config[name], next[name]));
+  }
+  function restartNeeded(): boolean {
+    return managed.runningConfig !== undefined && isOtherNow(managed.runningConfig);
+  }
+  /** Why a start failed, and what would help, is about the configuration that it had: it is not shown beside another one. */
+  function isOfOtherConfig(failure: Failure): boolean {
+    if (managed.failedConfig) return isOtherNow(managed.failedConfig);
+    if (failure.code !== "CONFIG_INVALID") return false;
+    try {
+      resolve();
+      return true;
+    } catch (error) {
+      return toFailure(error).message !== failure.message;
+    }
   }
   function refresh() {
     traffic.limitRows(settings.current.app.keptRows);
@@ -299,6 +313,8 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   function takeOver() {
     configRevision++;
     managed.setLogLevel(resolveOrDefault().logLevel as LogLevel);
+    const { status } = managed;
+    if (status.state === "failed" && isOfOtherConfig(status.failure)) managed.forgetFailure();
     refresh();
   }
 

@@ -211,48 +211,6 @@ describe("settings and profiles", () => {
     expect(await dashboard.call("traffic.read", http)).toMatchObject({ kept: 1_000, total: 3_000 });
   });
 
-  it("[BL-35] profiles are copies with their own names", async () => {
-    const { dashboard } = await supervise();
-    const followed = dashboard.follow("profile");
-    await dashboard.call("config.write", { ...http, values: { label: "first" } });
-    expect(await dashboard.call("profile.create", { name: " Second " })).toEqual({ active: "Second", names: ["Default", "Second"] });
-    await followed.until(({ active }) => active === "Second");
-    const label = async () => (await dashboard.call("config.read", http)).fields.find(({ name }) => name === "label")?.value;
-    expect(await label()).toBe("first");
-    await dashboard.call("config.write", { ...http, values: { label: "second" } });
-    await dashboard.call("profile.activate", { name: "Default" });
-    expect(await label()).toBe("first");
-    expect(await dashboard.call("profile.rename", { name: "Second", to: "Third" })).toEqual({
-      active: "Default",
-      names: ["Default", "Third"],
-    });
-    const refused = [
-      await dashboard.refusal("profile.create", { name: "Third" }),
-      await dashboard.refusal("profile.rename", { name: "Third", to: "Default" }),
-      await dashboard.refusal("profile.activate", { name: "constructor" }),
-      await dashboard.refusal("profile.remove", { name: "gone" }),
-    ];
-    expect(refused.map(({ code }) => code)).toEqual(["PROFILE_INVALID", "PROFILE_INVALID", "PROFILE_INVALID", "PROFILE_INVALID"]);
-    expect(await dashboard.refusal("profile.create", { name: "__proto__" })).toMatchObject({ code: "CALL_INVALID" });
-    expect(await dashboard.call("profile.remove", { name: "Default" })).toEqual({ active: "Third", names: ["Third"] });
-    expect(await label()).toBe("second");
-    expect(await dashboard.refusal("profile.remove", { name: "Third" })).toMatchObject({ code: "PROFILE_INVALID" });
-  });
-
-  it("[BL-36] activating a profile stops nothing, says what needs a restart, and applies the log level at once", async () => {
-    const { dashboard, supervisor, statuses } = await supervise();
-    await dashboard.call("profile.create", { name: "Loud" });
-    await dashboard.call("config.write", { ...http, values: { logLevel: "debug", label: "loud" } });
-    await dashboard.call("profile.activate", { name: "Default" });
-    const lines = dashboard.follow("log");
-    await supervisor.start("http");
-    const restartNeeded = statuses.next(({ id, restartNeeded }) => id === "http" && restartNeeded);
-    await dashboard.call("profile.activate", { name: "Loud" });
-    expect(await restartNeeded).toMatchObject({ status: { state: "running" } });
-    await dashboard.call("service.action", { ...http, action: "log", params: { level: "debug", text: "heard" } });
-    await lines.until(({ text }) => text === "heard");
-  });
-
   it("[BL-169] logs an error of the dashboard's page, with its region", async () => {
     const { dashboard } = await supervise();
     expect(await dashboard.call("page.fault", { region: "page http", message: "x is not a function" })).toBeNull();

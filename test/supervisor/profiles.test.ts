@@ -1,0 +1,81 @@
+import { expect, it } from "vitest";
+import { holdPort } from "../support/port-holder.ts";
+import { supervise } from "./supervise.ts";
+
+const http = { id: "http" } as const;
+
+it("[BL-35] profiles are copies with their own names", async () => {
+  const { dashboard } = await supervise();
+  const followed = dashboard.follow("profile");
+  await dashboard.call("config.write", { ...http, values: { label: "first" } });
+  expect(await dashboard.call("profile.create", { name: " Second " })).toEqual({ active: "Second", names: ["Default", "Second"] });
+  await followed.until(({ active }) => active === "Second");
+  const label = async () => (await dashboard.call("config.read", http)).fields.find(({ name }) => name === "label")?.value;
+  expect(await label()).toBe("first");
+  await dashboard.call("config.write", { ...http, values: { label: "second" } });
+  await dashboard.call("profile.activate", { name: "Default" });
+  expect(await label()).toBe("first");
+  expect(await dashboard.call("profile.rename", { name: "Second", to: "Third" })).toEqual({
+    active: "Default",
+    names: ["Default", "Third"],
+  });
+  const refused = [
+    await dashboard.refusal("profile.create", { name: "Third" }),
+    await dashboard.refusal("profile.rename", { name: "Third", to: "Default" }),
+    await dashboard.refusal("profile.activate", { name: "constructor" }),
+    await dashboard.refusal("profile.remove", { name: "gone" }),
+  ];
+  expect(refused.map(({ code }) => code)).toEqual(["PROFILE_INVALID", "PROFILE_INVALID", "PROFILE_INVALID", "PROFILE_INVALID"]);
+  expect(await dashboard.refusal("profile.create", { name: "__proto__" })).toMatchObject({ code: "CALL_INVALID" });
+  expect(await dashboard.call("profile.remove", { name: "Default" })).toEqual({ active: "Third", names: ["Third"] });
+  expect(await label()).toBe("second");
+  expect(await dashboard.refusal("profile.remove", { name: "Third" })).toMatchObject({ code: "PROFILE_INVALID" });
+});
+
+it("[BL-36] activating a profile stops nothing, says what needs a restart, and applies the log level at once", async () => {
+  const { dashboard, supervisor, statuses } = await supervise();
+  await dashboard.call("profile.create", { name: "Loud" });
+  await dashboard.call("config.write", { ...http, values: { logLevel: "debug", label: "loud" } });
+  await dashboard.call("profile.activate", { name: "Default" });
+  const lines = dashboard.follow("log");
+  await supervisor.start("http");
+  const restartNeeded = statuses.next(({ id, restartNeeded }) => id === "http" && restartNeeded);
+  await dashboard.call("profile.activate", { name: "Loud" });
+  expect(await restartNeeded).toMatchObject({ status: { state: "running" } });
+  await dashboard.call("service.action", { ...http, action: "log", params: { level: "debug", text: "heard" } });
+  await lines.until(({ text }) => text === "heard");
+});
+
+it("[BL-487] why a start failed is forgotten when the profile or the setting that it is about changes, and kept otherwise", async () => {
+  const holder = await holdPort();
+  const { dashboard } = await supervise();
+  const state = async () => (await dashboard.call("service.list", {})).find(({ id }) => id === "http")?.status.state;
+  const failAt = async (values: Record<string, unknown>, code: string) => {
+    await dashboard.call("config.write", { ...http, values });
+    expect(await dashboard.refusal("service.start", http)).toMatchObject({ code });
+  };
+  await dashboard.call("profile.create", { name: "Busy" });
+  await failAt({ port: holder.port }, "PORT_IN_USE");
+  await dashboard.call("config.write", { ...http, values: { logLevel: "debug" } });
+  await dashboard.call("profile.rename", { name: "Busy", to: "Taken" });
+  expect(await state()).toBe("failed");
+  await dashboard.call("profile.activate", { name: "Default" });
+  expect(await state()).toBe("stopped");
+  await dashboard.call("profile.activate", { name: "Taken" });
+  await failAt({}, "PORT_IN_USE");
+  await dashboard.call("config.write", { ...http, values: { port: 0 } });
+  expect(await state()).toBe("stopped");
+  await failAt({ starts: "fails" }, "CONFIG_INVALID");
+  await dashboard.call("config.write", { ...http, values: { starts: "well" } });
+  expect(await state()).toBe("stopped");
+});
+
+it("[BL-487] a setting that was refused is told of until it is valid", async () => {
+  const { dashboard } = await supervise({ environment: { MQTT_PORT: "none" } });
+  const state = async () => (await dashboard.call("service.list", {})).find(({ id }) => id === "mqtt")?.status.state;
+  expect(await dashboard.refusal("service.start", { id: "mqtt" })).toMatchObject({ code: "CONFIG_INVALID" });
+  await dashboard.call("config.write", { id: "mqtt", values: { label: "other" } });
+  expect(await state()).toBe("failed");
+  await dashboard.call("config.override", { id: "mqtt", values: { port: 0 } });
+  expect(await state()).toBe("stopped");
+});
