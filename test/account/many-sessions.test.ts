@@ -84,6 +84,28 @@ it("[AC-7] sessions beyond the limit are deleted in parts, however many tokens t
   expect([count("tokens"), count("sessions")]).toEqual([3_000, 10]);
 });
 
+it("[AC-7] where a clock is far ahead the tokens of the others are looked at in parts, and those that have expired are deleted each time", () => {
+  const { users, sessions, user_id, begin, count } = userWithSessions();
+  const { id: ahead } = users.add({ email: "ahead@example.com", password: "", contact: {} });
+  users.set(ahead, { clock_shift_s: 10 * 365 * 86_400 });
+  const [now, day] = [1_700_000_000_000, 86_400_000];
+  const ids = { [user_id]: begin(), [ahead]: sessions.begin({ user_id: ahead, state: "live", started_at: now, address: "", client: "" }) };
+  let last = 0;
+  const add = (of: number, expires_at: number) => {
+    const [kind, state, issued_at, claims] = ["access", "live", 0, "{}"] as const;
+    sessions.addToken({ id: String(++last), session_id: ids[of] as string, user_id: of, kind, state, issued_at, expires_at, claims });
+  };
+  for (let times = 0; times < 2; times++) {
+    for (let token = 0; token < 1_300; token++) add(user_id, now + day);
+    for (let token = 0; token < 100; token++) add(ahead, now + (token % 2 === 0 ? day : 5_000 * day));
+    let parts = 1;
+    while (!sessions.prune(now, { sessions: 100, tokens: 100_000 })) parts++;
+    expect(parts).toBe(3 + 3 * times);
+    expect(count("tokens WHERE expires_at < 1700000000000 + 2 * 86400000")).toBe(1_300 * (times + 1));
+    expect(count("tokens")).toBe(1_350 * (times + 1));
+  }
+});
+
 it.each(["a password", "a second factor"])(
   "[AC-10] a login with %s whose user is removed while the write waits is wrong",
   async (factor) => {

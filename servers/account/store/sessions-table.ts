@@ -141,10 +141,10 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   }
   const readToken = (id: string) => token.get(id) as StoredToken | undefined;
   const liveTokens = database.prepare(`SELECT count(*) FROM tokens JOIN users ON users.id = tokens.user_id WHERE ${live}`).pluck();
-  const tokensWhere = (condition: string, order = "number") => `SELECT number FROM tokens WHERE ${condition} ORDER BY ${order} LIMIT`;
+  const tokensWhere = (condition: string) => `SELECT number FROM tokens WHERE ${condition} ORDER BY number LIMIT`;
   /** Deletes some; true when that were all. */
-  function pruning(condition: string, order?: string): (...beyond: readonly number[]) => boolean {
-    const some = database.prepare(`DELETE FROM tokens WHERE number IN (${tokensWhere(condition, order)} ${atOnce.tokens})`);
+  function pruning(condition: string): (...beyond: readonly number[]) => boolean {
+    const some = database.prepare(`DELETE FROM tokens WHERE number IN (${tokensWhere(condition)} ${atOnce.tokens})`);
     return (...beyond) => some.run(...beyond).changes < atOnce.tokens;
   }
   const removeTokensOf = database.prepare(`DELETE FROM tokens WHERE number IN (${tokensWhere("session_id = ?")} ?)`);
@@ -163,12 +163,22 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       return ids.length < atOnce.sessions;
     };
   }
-  // The first condition finds them by the index: all others would be read each time.
-  const pruneTokens = pruning(
-    "expires_at < ? + (SELECT max(clock_shift_s) FROM users) * 1000 AND " +
-      "expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000",
-    "expires_at",
+  const mayHaveExpired = database.prepare(
+    "SELECT number, expires_at, expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000 AS has_expired FROM tokens " +
+      "WHERE expires_at < ? + (SELECT max(clock_shift_s) FROM users) * 1000 AND (expires_at, number) > (?, ?) " +
+      `ORDER BY expires_at, number LIMIT ${atOnce.tokens}`,
   );
+  const removeToken = database.prepare("DELETE FROM tokens WHERE number = ?");
+  const beforeAll: Pick<ExpiredRow, "number" | "expires_at"> = { number: 0, expires_at: Number.MIN_SAFE_INTEGER };
+  let lookedUpTo = beforeAll;
+  /** Looks at some of those that have expired by the clock that is furthest ahead, and deletes them if they have by their user's. Goes on behind them the next time; true behind the last. */
+  function pruneExpired(before: number): boolean {
+    const some = mayHaveExpired.all(before, before, lookedUpTo.expires_at, lookedUpTo.number) as ExpiredRow[];
+    for (const { number, has_expired } of some) if (has_expired === 1) removeToken.run(number);
+    const isDone = some.length < atOnce.tokens;
+    lookedUpTo = (!isDone && some.at(-1)) || beforeAll;
+    return isDone;
+  }
   const pruneTokensBeyond = pruning("number <= (SELECT max(number) FROM tokens) - ?");
   const pruneEmpty = removing("started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id)");
   const pruneBeyond = removing("number <= (SELECT max(number) FROM sessions) - ?");
@@ -261,13 +271,18 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
     prune: changing(
       database.transaction((now: number, most: { readonly sessions: number; readonly tokens: number }) => {
         const endedBefore = now - keptAfterEndMs;
-        return (
-          pruneTokensBeyond(most.tokens) && pruneTokens(endedBefore, endedBefore) && pruneBeyond(most.sessions) && pruneEmpty(endedBefore)
-        );
+        return pruneTokensBeyond(most.tokens) && pruneExpired(endedBefore) && pruneBeyond(most.sessions) && pruneEmpty(endedBefore);
       }),
     ),
     forgetRead: () => read.clear(),
   };
+}
+
+interface ExpiredRow {
+  readonly number: number;
+  readonly expires_at: number;
+  /** Null if the user is gone. */
+  readonly has_expired: 0 | 1 | null;
 }
 
 type Nullable<Query> = { readonly [Name in keyof Query]: Query[Name] | (undefined extends Query[Name] ? null : never) };
