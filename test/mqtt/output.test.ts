@@ -111,8 +111,8 @@ it.each(["without a store", "with a store"])("every client gets its packets comp
       const client = clients[2];
       if (client && random(4) === 0) {
         client.frozen = !client.frozen;
-        if (client.frozen) client.output.freeze();
-        else client.output.thaw();
+        if (client.frozen) client.output.faults.freeze();
+        else client.output.faults.thaw();
       }
       scheduler.flush();
       if (random(3) === 0) clients[1]?.receiver.take();
@@ -121,7 +121,7 @@ it.each(["without a store", "with a store"])("every client gets its packets comp
     do scheduler.flush();
     while (scheduler.isBehind);
     clients[1]?.receiver.take();
-    clients[2]?.output.thaw();
+    clients[2]?.output.faults.thaw();
     for (const { receiver, wanted } of clients) expect(Buffer.concat(receiver.received).equals(Buffer.concat(wanted))).toBe(true);
   }
 });

@@ -30,6 +30,7 @@ export class EngineCounters {
     expired: 0,
     "too large": 0,
     "session ended": 0,
+    "connection ended": 0,
   };
 
   get messagesRouted(): number {

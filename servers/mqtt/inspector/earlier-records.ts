@@ -99,6 +99,10 @@ class EarlierTrace implements DeliveryTrace {
     this.records.note(this, (record) => record.released(clientId, qos));
   }
 
+  unsent(): void {
+    this.records.note(this, (record) => record.unsent());
+  }
+
   acknowledged(clientId: string, reason: number): void {
     this.records.note(this, (record) => record.acknowledged(clientId, reason));
   }

@@ -12,7 +12,7 @@ const keptRetained = 10;
 export interface DeliveryObserver<Record> {
   /** All expected acknowledgements have arrived. */
   readonly onAcknowledged: (record: Record) => void;
-  /** It was sent to a frozen or delayed client. */
+  /** It was sent to a frozen or delayed client, or never will be. */
   readonly onReleased: (record: Record) => void;
   /** After its row was complete. */
   readonly onChanged: (record: Record) => void;
@@ -150,6 +150,11 @@ export abstract class RecordedDeliveries implements DeliveryTrace {
   released(clientId: string, qos: number): void {
     this.heldBackCount--;
     this.delivered(clientId, qos);
+    this.observer.onReleased(this);
+  }
+
+  unsent(): void {
+    this.heldBackCount--;
     this.observer.onReleased(this);
   }
 

@@ -168,5 +168,5 @@ function serveWebSocket(engine: Engine, webSocket: ServerWebSocket, socket: Sock
     connection.receive(data);
   });
   webSocket.on("read", () => connection.countArriving());
-  webSocket.on("close", () => connection.close("The connection was lost."));
+  webSocket.on("close", () => connection.close("The connection was lost.", true));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { connectWire, seen, startBroker } from "../harness.ts";
+import { type Broker, connectWire, seen, startBroker, type WireClient } from "../harness.ts";
 
 describe("freezing and delaying", () => {
   it("[MQTT-126] nothing is read from or sent to a frozen client until it is released", async () => {
@@ -111,5 +111,80 @@ describe("deliveries to a frozen or delayed client", () => {
     const delivery = (await read())?.deliveries.find(({ clientId }) => clientId === "frozen");
     expect(delivery?.afterMs).toBeGreaterThanOrEqual(heldForMs - 5);
     await expect.poll(() => broker.rows.findLast(({ id }) => id === message?.id)).toMatchObject({ tone: "ok" });
+  });
+
+  const times = { clientId: "c", forMs: 60_000 };
+  const faults = {
+    frozen: (broker: Broker) => broker.act("client.freeze", times),
+    delayed: (broker: Broker) => broker.act("client.delay", { ...times, delayMs: 60_000 }),
+  };
+  const newest = async (broker: Broker) => (await broker.act("topic.history", { filter: "t" })).messages[0]?.id ?? 0;
+  const rowOf = (broker: Broker, id: number) => broker.rows.findLast((row) => row.id === id);
+  const cutOff = (broker: Broker) => broker.act("client.disconnect", { clientId: "c", abrupt: true });
+
+  it.each([
+    { how: "frozen", end: cutOff, by: "is cut off" },
+    { how: "delayed", end: cutOff, by: "is cut off" },
+    { how: "delayed", end: (_broker: Broker, client: WireClient) => client.destroy(), by: "closes its connection" },
+    {
+      how: "delayed",
+      end: (_broker: Broker, client: WireClient) => client.send({ type: "disconnect", reason: 0, properties: undefined }),
+      by: "says goodbye",
+    },
+  ] as const)("[MQTT-506] what is held back for a $how client that $by is dropped, and not delivered", async ({ how, end }) => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    await faults[how](broker);
+    await broker.act("publish", { topic: "t", payload: "x" });
+    const id = await newest(broker);
+    await expect.poll(() => rowOf(broker, id)).toMatchObject({ tone: "pending" });
+    await end(broker, client);
+    await expect.poll(() => rowOf(broker, id)).toMatchObject({ tone: "failed", outcome: "dropped for 1", bytesOut: 0 });
+    const message = await broker.act("message.read", { id });
+    expect(message).toMatchObject({ delivered: 0, dropped: 1, deliveries: [{ clientId: "c", dropped: "connection ended" }] });
+    await expect.poll(() => broker.views.get("figures")?.dropped["connection ended"]).toBe(1);
+    expect(client.received.filter(({ type }) => type === "publish")).toEqual([]);
+  });
+
+  it("[MQTT-506] a frozen client that the broker disconnects gets what was held back, and it counts as delivered", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    await faults.frozen(broker);
+    await broker.act("publish", { topic: "t", payload: "x" });
+    const id = await newest(broker);
+    await broker.act("client.disconnect", { clientId: "c" });
+    await client.expect("publish");
+    await expect.poll(() => rowOf(broker, id)).toMatchObject({ tone: "ok", outcome: "to 1" });
+  });
+
+  it.each([
+    { expirySeconds: 60, becomes: "counts as delivered when the client is back" },
+    { expirySeconds: 0, becomes: "is dropped once, with its session" },
+  ])("[MQTT-506] a message of QoS 1 that was held back for a client that is gone $becomes", async ({ expirySeconds }) => {
+    const broker = await startBroker();
+    const connect = () =>
+      connectWire(broker, 5, { clientId: "c", cleanStart: false, properties: { sessionExpiryInterval: expirySeconds } });
+    const client = await connect();
+    await client.subscribe("t", { qos: 1 });
+    await faults.delayed(broker);
+    await broker.act("publish", { topic: "t", payload: "x", qos: 1 });
+    const id = await newest(broker);
+    client.destroy();
+    const read = () => broker.act("message.read", { id });
+    if (expirySeconds === 0) {
+      await expect.poll(() => rowOf(broker, id)).toMatchObject({ tone: "failed", outcome: "dropped for 1" });
+      expect(await read()).toMatchObject({ delivered: 0, dropped: 1, deliveries: [{ dropped: "session ended" }] });
+      return;
+    }
+    await expect.poll(() => broker.act("client.read", { clientId: "c" })).toMatchObject({ connected: false });
+    expect(await read()).toMatchObject({ delivered: 0, dropped: 0, deliveries: [] });
+    expect(rowOf(broker, id)).toMatchObject({ tone: "pending" });
+    const again = await connect();
+    const { packetId } = await again.expect("publish");
+    again.send({ type: "puback", packetId, reason: 0 });
+    await expect.poll(() => rowOf(broker, id)).toMatchObject({ tone: "ok", outcome: "1 of 1 acknowledged" });
+    expect(await read()).toMatchObject({ delivered: 1, acknowledged: 1, deliveries: [{ clientId: "c", qos: 1 }] });
   });
 });

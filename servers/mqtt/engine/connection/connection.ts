@@ -208,11 +208,11 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   /** Stops reading and writing until the returned function is called. */
   freeze(): () => void {
     this.hold();
-    this.output.freeze();
+    this.output.faults.freeze();
     return () => {
       if (this.state === "closed") return;
       this.run(() => {
-        this.output.thaw();
+        this.output.faults.thaw();
         this.release();
         this.session?.pump();
       });
@@ -221,8 +221,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
 
   /** Delays all writes by `delayMs` until the returned function is called. */
   delay(delayMs: number): () => void {
-    this.output.delay(delayMs);
-    return () => this.run(() => this.output.delay(0));
+    this.output.faults.delay(delayMs);
+    return () => this.run(() => this.output.faults.delay(0));
   }
 
   private takePackets(): void {
@@ -342,11 +342,11 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   /** Closes the connection without a DISCONNECT, and discards pending bytes. Never throws. */
   cutOff(why: string): void {
     this.attempt(() => this.transport.destroy());
-    this.close(why);
+    this.close(why, true);
   }
 
-  /** Takes effect once; `why` is text for the log. Never throws. */
-  close(why: string): void {
+  /** Takes effect once; `why` is text for the log. `isGone`: the client has left, and what is held back for it is lost. Never throws. */
+  close(why: string, isGone = false): void {
     if (this.state === "closed") return;
     this.state = "closed";
     this.decoder.discard();
@@ -357,7 +357,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       if (this.output.isEmpty) this.output.flush();
       else if (this.context.scheduler.beforeWrite?.() === false) this.output.discard();
       else this.output.flush();
-      this.output.endFaults();
+      this.output.endFaults(isGone);
     });
     this.output.close();
     this.attempt(() => this.transport.end());

@@ -87,5 +87,5 @@ function handleDisconnect(parts: PacketParts, connection: Connection, packet: Di
   const withWill = reason !== reasonCode.success;
   if (session && !withWill) session.will = undefined;
   connection.goodbye = packet;
-  connection.close(orderlyEnds.get(reason) ?? `disconnected: ${reasonName(reason)}`);
+  connection.close(orderlyEnds.get(reason) ?? `disconnected: ${reasonName(reason)}`, true);
 }

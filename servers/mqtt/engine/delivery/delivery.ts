@@ -26,6 +26,8 @@ export class Delivery {
   storedId = 0;
   /** Delivered as a retained message, to a later subscription. */
   asRetained = false;
+  /** For a client that was frozen or delayed: it has not been sent yet. */
+  isHeldBack = false;
 
   constructor(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined) {
     this.message = message;
@@ -38,6 +40,13 @@ export class Delivery {
   /** In a queue or sent, it is owed to the client; or no more. As a retained message it is not what its publisher asked for. */
   owed(place: DeliveryPlace, more: 1 | -1): void {
     if (!this.asRetained && this.state !== "awaiting pubcomp") this.message.trace?.owes(place, more);
+  }
+
+  /** Over, however it is. */
+  ended(): void {
+    if (!this.isHeldBack) return;
+    this.isHeldBack = false;
+    this.message.trace?.unsent();
   }
 
   /** Of its message and its identifiers, of which there may be one for each subscription of the session. */

@@ -1,6 +1,7 @@
 import type { BudgetShare } from "../../../core/limits/shared-budget.ts";
 import { compacted } from "../../codec/byte-reader.ts";
 import type { FlushScheduler } from "./flush-scheduler.ts";
+import { type HandedOver, HeldBack } from "./held-back.ts";
 import type { SharedRun, SharedSlab } from "./shared-slab.ts";
 
 /** A socket or WebSocket. */
@@ -26,13 +27,6 @@ const largeBytes = 16_384;
 
 /** More than that is not set aside for one client, also if it is in memory once for all of them. */
 const mostBytesAside = 16 << 20;
-
-/** Bytes held back for a client that the page has delayed or frozen. */
-interface HeldChunk {
-  readonly bytes: Buffer;
-  readonly dueAt: number;
-  readonly onHandedOver: readonly (() => void)[] | undefined;
-}
 
 export interface OutputOwner {
   /** The client's unread bytes are below the limit again. */
@@ -60,18 +54,14 @@ export class Output {
   /** Full slabs, and what is too large for one, if nothing may be written yet. */
   private full: Buffer[] | undefined = undefined;
   private fullBytes = 0;
-  private heldBytes = 0;
   /** Of `pendingBytes`, in the load of all clients. */
   private countedBytes = 0;
   private isClosed = false;
   private readonly share: BudgetShare | undefined;
-  /** In order; undefined if there are none. */
-  private held: HeldChunk[] | undefined = undefined;
-  private heldTimer: NodeJS.Timeout | undefined = undefined;
-  private delayMs = 0;
-  private frozen = false;
+  /** Of a client that has been delayed or frozen. */
+  private held: HeldBack | undefined = undefined;
   /** Callbacks for the buffered bytes. */
-  private onHandedOver: (() => void)[] | undefined = undefined;
+  private onHandedOver: HandedOver[] | undefined = undefined;
   /** Bytes written so far, including those held back. */
   bytesOut = 0;
   private readonly transport: Transport;
@@ -89,7 +79,7 @@ export class Output {
   }
 
   get pendingBytes(): number {
-    return this.transport.pendingBytes + this.heldBytes + this.bufferedBytes;
+    return this.transport.pendingBytes + (this.held?.bytes ?? 0) + this.bufferedBytes;
   }
 
   /** Memory in which messages for several clients are encoded, for `putShared`. */
@@ -220,14 +210,15 @@ export class Output {
     }
     this.flushCurrent();
     this.hasCalmAnswer = false;
-    if (this.onHandedOver) this.handedOver();
+    if (this.onHandedOver) this.handedOver(true);
     if (this.congested || this.countedBytes > 0) this.settle();
   }
 
   /** Discards everything that was not written yet. */
   discard(): void {
-    this.full = this.slab = this.shared = this.onHandedOver = undefined;
+    this.full = this.slab = this.shared = undefined;
     this.fullBytes = this.end = this.sharedStart = this.sharedEnd = 0;
+    if (this.onHandedOver) this.handedOver(false);
   }
 
   private isBehind(): boolean {
@@ -265,40 +256,35 @@ export class Output {
 
   /** The client is frozen or delayed: bytes are held back. */
   get heldBack(): boolean {
-    return this.frozen || this.delayMs > 0 || this.held !== undefined;
+    return this.held?.isActive === true;
   }
 
-  /** `done` is called when all bytes added so far were passed to the transport. */
-  whenHandedOver(done: () => void): void {
+  /** `done` is called when all bytes added so far were passed to the transport, or are lost with the client. */
+  whenHandedOver(done: HandedOver): void {
     this.onHandedOver ??= [];
     this.onHandedOver.push(done);
   }
 
-  private handedOver(): void {
+  private handedOver(isSent: boolean): void {
     const callbacks = this.onHandedOver;
     this.onHandedOver = undefined;
-    for (const done of callbacks ?? []) done();
+    for (const done of callbacks ?? []) done(isSent);
   }
 
-  /** Delays all further bytes by `delayMs`; 0 ends the delay and writes the bytes that were held back. */
-  delay(delayMs: number): void {
-    this.delayMs = delayMs;
-    if (delayMs === 0) this.releaseHeld(Number.POSITIVE_INFINITY);
+  /** Begins with neither. */
+  get faults(): HeldBack {
+    this.held ??= new HeldBack({
+      write: (bytes) => void this.transport.write(bytes),
+      written: () => this.settle(),
+      run: (step) => this.owner.run(step),
+    });
+    return this.held;
   }
 
-  freeze(): void {
-    this.frozen = true;
-  }
-
-  thaw(): void {
-    this.frozen = false;
-    this.releaseHeld(this.delayMs === 0 ? Number.POSITIVE_INFINITY : performance.now());
-  }
-
-  /** Ends freeze and delay, and writes the bytes that they held back: before the connection ends. */
-  endFaults(): void {
-    this.frozen = false;
-    this.delay(0);
+  /** Before the connection ends: what was held back is written, or lost where the client is gone. */
+  endFaults(isGone: boolean): void {
+    if (isGone) this.held?.lose();
+    else this.held?.end();
   }
 
   /** The buffer is full before the end of the tick: writes it, or sets it aside if nothing may be written yet. */
@@ -347,8 +333,9 @@ export class Output {
   private write(bytes: Buffer): boolean {
     this.scheduler.bytesOut += bytes.length;
     this.bytesOut += bytes.length;
-    if (this.heldBack) {
-      this.hold(Buffer.from(bytes));
+    if (this.held?.isActive) {
+      this.held.hold(Buffer.from(bytes), this.onHandedOver);
+      this.onHandedOver = undefined;
       return true;
     }
     // It may wait for earlier bytes, and a few bytes must not keep a whole slab in use.
@@ -360,40 +347,5 @@ export class Output {
     const { small, large } = this.scheduler;
     if (slab.length === small.slabBytes) small.give(slab);
     else if (slab.length === large.slabBytes) large.give(slab);
-  }
-
-  private hold(bytes: Buffer): void {
-    this.heldBytes += bytes.length;
-    this.held ??= [];
-    // Not before the earlier chunks, even if the delay is shorter now.
-    const dueAt = Math.max(performance.now() + this.delayMs, this.held.at(-1)?.dueAt ?? 0);
-    this.held.push({ bytes, dueAt, onHandedOver: this.onHandedOver });
-    this.onHandedOver = undefined;
-    this.releaseHeldLater(dueAt);
-  }
-
-  private releaseHeldLater(dueAt: number): void {
-    if (this.frozen || this.heldTimer) return;
-    this.heldTimer = setTimeout(() => {
-      this.heldTimer = undefined;
-      this.owner.run(() => this.releaseHeld(performance.now()));
-    }, dueAt - performance.now()).unref();
-  }
-
-  private releaseHeld(upTo: number): void {
-    const { held } = this;
-    if (!held || this.frozen) return;
-    const later = held.findIndex(({ dueAt }) => dueAt > upTo);
-    const due = later < 0 ? held : held.slice(0, later);
-    this.held = later < 0 ? undefined : held.slice(later);
-    clearTimeout(this.heldTimer);
-    this.heldTimer = undefined;
-    if (this.held?.[0]) this.releaseHeldLater(this.held[0].dueAt);
-    for (const { bytes, onHandedOver } of due) {
-      this.heldBytes -= bytes.length;
-      this.transport.write(bytes);
-      for (const done of onHandedOver ?? []) done();
-    }
-    if (due.length > 0) this.settle();
   }
 }

@@ -5,8 +5,11 @@ import type { Qos } from "../../codec/packet.ts";
 import { textBytes } from "../../codec/topic.ts";
 import type { SharedRun, SharedSlab } from "../delivery/shared-slab.ts";
 
-export const dropReasons = ["slow reader", "queue full", "expired", "too large", "session ended"] as const;
-/** Why a message did not reach a client. "slow reader": QoS 0 to a client that reads too slowly; "too large": above the client's maximum packet size. */
+export const dropReasons = ["slow reader", "queue full", "expired", "too large", "session ended", "connection ended"] as const;
+/**
+ * Why a message did not reach a client. "slow reader": QoS 0 to a client that reads too slowly; "too large": above the client's maximum packet size; "connection
+ * ended": QoS 0, held back for a client that is gone. The records of messages have the places in this list.
+ */
 export type DropReason = (typeof dropReasons)[number];
 
 /** Where a delivery is that the broker owes: it waits, or was sent and is not acknowledged. */
@@ -18,9 +21,10 @@ export interface DeliveryTrace {
   readonly id: number;
   readonly at: number;
   delivered(clientId: string, qos: number): void;
-  /** Held back for a client that is frozen or delayed; `released` is called when it is sent. */
+  /** Held back for a client that is frozen or delayed; `released` is called when it is sent, `unsent` when it never is. */
   heldBack(clientId: string, qos: number): void;
   released(clientId: string, qos: number): void;
+  unsent(): void;
   acknowledged(clientId: string, reason: number): void;
   /** Sent as a retained message to a later subscription. */
   sentAsRetained(clientId: string, qos: number): void;

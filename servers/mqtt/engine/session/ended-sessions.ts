@@ -75,7 +75,9 @@ function* dropAll(session: Session): Generator<undefined, void> {
   }
 }
 
-function leave(session: Session, { message, asRetained }: Delivery): void {
+function leave(session: Session, delivery: Delivery): void {
+  const { message, asRetained } = delivery;
   if (!session.hasMoved) session.drop(message, "session ended");
   else if (!asRetained) message.trace?.moved(session.clientId);
+  delivery.ended();
 }

@@ -10,9 +10,10 @@ import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import { type EngineLog, type EngineObserver, faultText } from "../engine-observer.ts";
 import { type RetainedFeed, RetainedFeeds, type RetainedItem } from "../retained/retained-feed.ts";
-import type { DeliveryTrace, DropReason, Message } from "../routing/message.ts";
+import type { DropReason, Message } from "../routing/message.ts";
 import type { SharedGroup, Subscription } from "../routing/subscription.ts";
 import { InflightTable } from "./inflight-table.ts";
+import { noteDelivered } from "./note-delivered.ts";
 import { type PendingWill, willBytes } from "./pending-will.ts";
 import { ReceivedIds } from "./received-ids.ts";
 import type { Recipient } from "./recipient.ts";
@@ -196,7 +197,7 @@ export class Session {
         this.drop(message, result);
         return;
       }
-      if (message.trace) this.noteDelivered(message.trace, 0, recipient);
+      if (message.trace || recipient.output.heldBack) noteDelivered(this, message, 0, recipient);
       return;
     }
     const delivery = new Delivery(message, qos, retain, identifiers, shared);
@@ -241,18 +242,7 @@ export class Session {
       else store.queued(this, delivery);
     }
     if (delivery.asRetained) message.trace?.sentAsRetained(this.clientId, qos);
-    else if (message.trace) this.noteDelivered(message.trace, qos, recipient);
-  }
-
-  /** A message to a frozen or delayed client counts as delivered when it is written. */
-  private noteDelivered(trace: DeliveryTrace, qos: Qos, { output }: Recipient): void {
-    const { clientId } = this;
-    if (!output.heldBack) {
-      trace.delivered(clientId, qos);
-      return;
-    }
-    trace.heldBack(clientId, qos);
-    output.whenHandedOver(() => trace.released(clientId, qos));
+    else if (message.trace) noteDelivered(this, message, qos, recipient, delivery);
   }
 
   /** No further message may wait. */
@@ -374,7 +364,10 @@ export class Session {
     }
     const { message, qos, retain, identifiers, packetId } = delivery;
     const result = recipient.sendMessage(message, qos, retain, identifiers, packetId, true);
-    if (result === "sent") return;
+    if (result === "sent") {
+      if (delivery.isHeldBack) noteDelivered(this, message, qos, recipient, delivery);
+      return;
+    }
     this.forget(delivery);
     this.drop(message, result);
   }
@@ -383,6 +376,7 @@ export class Session {
   forget(delivery: Delivery): void {
     this.inflight.delete(delivery.packetId);
     this.store?.removed(this, delivery);
+    delivery.ended();
   }
 
   /** All deliveries in flight and in the queue. */
