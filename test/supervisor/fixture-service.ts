@@ -203,6 +203,7 @@ export function fixtureEntry(id: number, tone: () => Tone, heldBytes = 100): Tra
     id,
     heldBytes,
     queueSlot: notQueued,
+    isAnnounced: false,
     get open() {
       return tone() === "pending";
     },

@@ -146,6 +146,8 @@ export interface TrafficEntry {
   readonly open: boolean;
   /** Starts as `notQueued`; written by the sink alone. */
   queueSlot: number;
+  /** Starts as false; written by the sink alone: its row was sent while it was open. */
+  isAnnounced: boolean;
   /**
    * Writes the current row, then the parts and the pieces of its detail that are new since the last call. The reader joins the pieces
    * of a detail; a piece that changes, such as counts, is written again and replaces the one before.

@@ -80,7 +80,6 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
   let fullBytes = 0;
   let fullEntries = 0;
   const logs = new LogWriter();
-  const announced = new Set<TrafficEntry>();
   /** Counted as dropped so far: one that fits when it ends is a delivered row after all, and must not count twice. */
   const missed = new WeakSet<TrafficEntry>();
   let droppedRows = 0;
@@ -161,8 +160,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
   }
 
   function write(entry: TrafficEntry) {
-    if (entry.open) announced.add(entry);
-    else announced.delete(entry);
+    entry.isAnnounced = entry.open;
     records.begin();
     try {
       entry.write(records);
@@ -196,7 +194,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
       if (closed) return;
       // The parts of a row that goes on have no other bound for all rows together.
       if (holdsTooMuch()) entry.dropParts?.();
-      if (!queued.has(entry) && !announced.has(entry) && isFull()) {
+      if (!queued.has(entry) && !entry.isAnnounced && isFull()) {
         leaveOut(entry);
         entry.dropParts?.();
         return;
@@ -208,7 +206,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
     end(entry) {
       if (closed) return;
       if (queued.has(entry)) queued.remove(entry);
-      else if (!announced.has(entry) && isFull()) {
+      else if (!entry.isAnnounced && isFull()) {
         leaveOut(entry);
         return;
       }
@@ -236,7 +234,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
       let surplus = queued.size - limits.lastEntries;
       for (const entry of queued.entries()) {
         if (surplus <= 0) break;
-        if (announced.has(entry)) continue;
+        if (entry.isAnnounced) continue;
         queued.remove(entry);
         droppedRows++;
         surplus--;
@@ -251,7 +249,6 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
       unschedule();
       queued.clear();
       full.length = 0;
-      announced.clear();
     },
   };
 }

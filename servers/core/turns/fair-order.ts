@@ -60,79 +60,100 @@ const mostRounds = 256;
 class Rounds<Member> {
   /** By their numbers; there are no empty ones. */
   readonly #rounds = new Map<number, Rotation<Member>>();
-  readonly #members = new Set<Member>();
   #round = 0;
+  #size = 0;
 
   get size(): number {
-    return this.#members.size;
+    return this.#size;
   }
 
   /** What is owed beyond some limit is forgiven. */
   add(member: Member, owed: number): void {
-    if (this.#members.has(member)) return;
-    this.#members.add(member);
+    // There are few rounds, nearly always one.
+    for (const round of this.#rounds.values()) if (round.has(member)) return;
+    this.#size++;
     // Not into the round that goes on, which would have no end.
     const number = this.#round + 1 + Math.min(Math.floor(owed), mostRounds);
-    const round = this.#rounds.get(number) ?? new Rotation();
+    let round = this.#rounds.get(number);
+    if (!round) {
+      round = new Rotation();
+      this.#rounds.set(number, round);
+    }
     round.add(member);
-    this.#rounds.set(number, round);
   }
 
   take(): Member | undefined {
-    if (this.#members.size === 0) return undefined;
+    if (this.#size === 0) return undefined;
     while (!this.#rounds.has(this.#round)) this.#round++;
     const round = this.#rounds.get(this.#round) as Rotation<Member>;
     const member = round.take() as Member;
     if (round.size === 0) this.#rounds.delete(this.#round);
-    this.#members.delete(member);
+    this.#size--;
     return member;
   }
 
   clear(): void {
     this.#rounds.clear();
-    this.#members.clear();
+    this.#size = 0;
   }
 }
 
-/** A queue in which each member is once. */
+/**
+ * A queue in which each member is once. One member alone, as of most connections, is in no set; and a set is used once: it would have new tables as it grows and
+ * shrinks, of which an old one that is out of use keeps what was in it, and all that came later, until a major collection.
+ */
 export class Rotation<Member> {
-  readonly #members = new Set<Member>();
+  #only: Member | undefined;
+  /** All of them, if it is not one alone. */
+  #members: Set<Member> | undefined;
   /** Kept, because one that begins anew steps over all that was removed. It finds what is added before it ends. */
   #from: Iterator<Member> | undefined;
 
   get size(): number {
-    return this.#members.size;
+    return this.#members ? this.#members.size : this.#only === undefined ? 0 : 1;
   }
 
   has(member: Member): boolean {
-    return this.#members.has(member);
+    return this.#members ? this.#members.has(member) : this.#only === member;
   }
 
   add(member: Member): void {
-    this.#members.add(member);
+    if (this.#members) this.#members.add(member);
+    else if (this.#only === undefined) this.#only = member;
+    else if (this.#only !== member) {
+      this.#members = new Set([this.#only, member]);
+      this.#only = undefined;
+    }
   }
 
   members(): Iterable<Member> {
-    return this.#members;
+    if (this.#members) return this.#members;
+    return this.#only === undefined ? [] : [this.#only];
   }
 
   take(): Member | undefined {
-    if (this.#members.size === 0) return undefined;
+    if (!this.#members) {
+      const only = this.#only;
+      this.#only = undefined;
+      return only;
+    }
     this.#from ??= this.#members.values();
     const member = this.#from.next().value as Member;
-    this.#members.delete(member);
-    // An iterator that has ended would find nothing again.
-    if (this.#members.size === 0) this.#from = undefined;
+    this.delete(member);
     return member;
   }
 
   delete(member: Member): void {
-    this.#members.delete(member);
-    if (this.#members.size === 0) this.#from = undefined;
+    if (this.#members) {
+      this.#members.delete(member);
+      // An iterator that has ended would find nothing again.
+      if (this.#members.size === 0) this.clear();
+    } else if (this.#only === member) this.#only = undefined;
   }
 
   clear(): void {
-    this.#members.clear();
+    this.#only = undefined;
+    this.#members = undefined;
     this.#from = undefined;
   }
 }

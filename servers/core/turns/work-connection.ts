@@ -115,28 +115,18 @@ export class Connection implements WorkConnection {
   }
 
   join(goOn: () => void): WorkShare {
-    return new Task(this, goOn);
+    return new JoinedTask(this, goOn);
   }
 
   run<Result>(steps: Iterator<void, Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const goOn = (): void => {
-        try {
-          while (!share.isOver) {
-            const { done, value } = steps.next();
-            if (done) {
-              resolve(value);
-              return;
-            }
-          }
-          share.later();
-        } catch (error) {
-          reject(error);
-        }
-      };
-      const share = this.join(goOn);
-      goOn();
-    });
+    const task = new StepsTask(this, steps);
+    try {
+      // Most have one step, which is done at once.
+      if (task.isDone()) return Promise.resolve(task.result as Result);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return new Promise((resolve, reject) => task.wait(resolve, reject));
   }
 
   readLater(readOn: () => void): void {
@@ -237,14 +227,14 @@ export class Connection implements WorkConnection {
   }
 }
 
-class Task implements WorkShare {
+abstract class Task implements WorkShare {
   readonly #connection: Connection;
-  readonly goOn: () => void;
 
-  constructor(connection: Connection, goOn: () => void) {
+  constructor(connection: Connection) {
     this.#connection = connection;
-    this.goOn = goOn;
   }
+
+  abstract goOn(): void;
 
   get isOver(): boolean {
     const connection = this.#connection;
@@ -255,5 +245,53 @@ class Task implements WorkShare {
 
   later(): void {
     this.#connection.later(this);
+  }
+}
+
+class JoinedTask extends Task {
+  readonly goOn: () => void;
+
+  constructor(connection: Connection, goOn: () => void) {
+    super(connection);
+    this.goOn = goOn;
+  }
+}
+
+/** `run`. */
+class StepsTask<Result> extends Task {
+  readonly #steps: Iterator<void, Result>;
+  result: Result | undefined;
+  #resolve: ((result: Result) => void) | undefined;
+  #reject: ((error: unknown) => void) | undefined;
+
+  constructor(connection: Connection, steps: Iterator<void, Result>) {
+    super(connection);
+    this.#steps = steps;
+  }
+
+  /** Does steps while the share is not over. False if some are left. */
+  isDone(): boolean {
+    while (!this.isOver) {
+      const { done, value } = this.#steps.next();
+      if (!done) continue;
+      this.result = value;
+      return true;
+    }
+    return false;
+  }
+
+  wait(resolve: (result: Result) => void, reject: (error: unknown) => void): void {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.later();
+  }
+
+  goOn(): void {
+    try {
+      if (this.isDone()) this.#resolve?.(this.result as Result);
+      else this.later();
+    } catch (error) {
+      this.#reject?.(error);
+    }
   }
 }

@@ -57,6 +57,8 @@ export class WorkTurns {
     background: new FairOrder(),
   };
   readonly #waiting: WeightedQueue<Connection>;
+  /** Connections in them. Asked before each item, so it is not looked for in each of the orders. */
+  #waitingCount = 0;
   readonly threads = new ThreadTurns<Connection>();
   readonly reads = new ReadTurns<Connection>();
   readonly waits = new WaitTurns(this.connection(""));
@@ -167,7 +169,7 @@ export class WorkTurns {
   }
 
   get #hasWaiting(): boolean {
-    return this.#waiting.size > 0;
+    return this.#waitingCount > 0;
   }
 
   /** Work of the service itself for each item, such as what is due every second. Resolves when all are done. */
@@ -191,6 +193,7 @@ export class WorkTurns {
   #add(connection: Connection): void {
     if (connection.isInOrder) return;
     connection.isInOrder = true;
+    this.#waitingCount++;
     const order = this.#orders[connection.use];
     if (connection.hasLittle) order.add(connection);
     else order.add(connection, connection.takeOwed());
@@ -237,6 +240,7 @@ export class WorkTurns {
       return;
     }
     const connection = this.#waiting.take() as Connection;
+    this.#waitingCount--;
     connection.isInOrder = false;
     const task = connection.takeTask();
     // Behind the others, and its turn again when each address has had a share.
@@ -257,6 +261,7 @@ export class WorkTurns {
   close(): void {
     clearImmediate(this.#immediate);
     for (const order of Object.values(this.#orders)) order.clear();
+    this.#waitingCount = 0;
     this.threads.close();
     this.reads.close();
     this.waits.close();

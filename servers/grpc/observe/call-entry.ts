@@ -45,6 +45,7 @@ const noteLength = 200;
 /** One call while it lasts. It holds references to messages, and is serialized only when a batch is sent. */
 export class CallEntry implements TrafficEntry {
   queueSlot = notQueued;
+  isAnnounced = false;
   readonly id: number;
   readonly at = Date.now();
   readonly method: RecordedMethod | undefined;

@@ -18,6 +18,8 @@ import { BytePieces } from "./byte-pieces.ts";
 
 const space = 0x20;
 const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const tab = 0x09;
 
 /**
  * JSON as its sender wrote it: digits of numbers, escapes and repeated names stay, only the white space between tokens changes.
@@ -56,6 +58,9 @@ export class WrittenJson {
   }
 }
 
+/** Also not in texts. As programs write it. */
+const hasNoSpace = (bytes: Buffer): boolean => [space, lineFeed, carriageReturn, tab].every((code) => !bytes.includes(code));
+
 function* linesOf(bytes: Buffer): Generator<void, number> {
   let lines = 1;
   let nextStep = stepBytes;
@@ -69,6 +74,7 @@ function* linesOf(bytes: Buffer): Generator<void, number> {
 }
 
 function* layOut(bytes: Buffer, indentation?: { readonly outer: number; readonly mostBytes: number }): Generator<void, readonly Buffer[]> {
+  if (!indentation && bytes.length <= stepBytes && hasNoSpace(bytes)) return [bytes];
   const laidOut = new BytePieces(2 * bytes.length);
   let level = indentation?.outer ?? 0;
   let left = indentation?.mostBytes ?? 0;

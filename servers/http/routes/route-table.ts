@@ -56,7 +56,7 @@ const cookieQuery = /^[^?]*\/cookies\/set\/*\?/i;
 
 /** A request target for the log, with secrets redacted. */
 export function maskSecretPath(target: string): string {
-  const plain = target.replace(encodedPlain, (encoded) => decodeURIComponent(encoded));
+  const plain = !target.includes("%") ? target : target.replace(encodedPlain, (encoded) => decodeURIComponent(encoded));
   if (!/auth\/|\/cookies\/+set/i.test(plain)) return target;
   const masked = secretPath.test(plain) ? plain.replace(secretPath, "$1…") : cookieQuery.test(plain) ? plain : target;
   return cookieQuery.test(masked) ? masked.replace(/([?&][^=&?]*)=[^&]*/g, "$1=…") : masked;

@@ -54,6 +54,7 @@ export interface RecordOrigin {
  */
 export class MessageRecord extends RecordedDeliveries implements TrafficEntry {
   queueSlot = notQueued;
+  isAnnounced = false;
   readonly id: number;
   readonly topic: string;
   readonly retain: boolean;

@@ -47,6 +47,7 @@ export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, tex
       fields.reduce((sum, [name, value]) => sum + name.length + value.length, 0),
     open: false,
     queueSlot: notQueued,
+    isAnnounced: false,
     write(record: RecordWriter) {
       record.row({
         id,

@@ -55,6 +55,7 @@ const shownUri = (uri: string): string => redactTarget(withoutUserinfo(uri));
 /** The row of one session, from its first request to its end; also of requests that never became one. */
 export class SessionEntry implements TrafficEntry {
   queueSlot = notQueued;
+  isAnnounced = false;
   readonly id: number;
   readonly at = Date.now();
   client = "";

@@ -73,6 +73,7 @@ const leastStateMs = 5_000;
 /** The row of a session, from its offer to its end. */
 class MediaEntry implements TrafficEntry {
   queueSlot = notQueued;
+  isAnnounced = false;
   readonly id: number;
   readonly client: string;
   readonly heldBytes = 2_000;

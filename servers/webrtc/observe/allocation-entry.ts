@@ -19,6 +19,7 @@ export const lostOf = ({ lost }: Pick<AllocationState, "lost">): number =>
 /** The row of an allocation, from its opening to its end, and its figures of the last two minutes. */
 export class AllocationEntry implements TrafficEntry {
   queueSlot = notQueued;
+  isAnnounced = false;
   readonly id: number;
   readonly #openedAt = Date.now();
   readonly #nameOf: (user: string) => string | undefined;

@@ -14,6 +14,7 @@ const rowTextLength = 300;
 /** The row of a client, from its connection to its end. */
 export class PeerEntry implements TrafficEntry {
   queueSlot = notQueued;
+  isAnnounced = false;
   readonly id: number;
   readonly client: string;
   readonly #peer: Peer;
@@ -121,6 +122,7 @@ export function signalEntry(
     heldBytes: 300 + content.length,
     open: false,
     queueSlot: notQueued,
+    isAnnounced: false,
     write(record) {
       record.row({
         id,

@@ -95,6 +95,7 @@ function requestEntry(id: number, event: TurnRequestEvent, parent: number | unde
     heldBytes: 500 + request.length + (answer?.length ?? 0),
     open: false,
     queueSlot: notQueued,
+    isAnnounced: false,
     write(record) {
       record.row({
         id,

@@ -11,7 +11,7 @@ export type WorkingRequest = Pick<HttpRequest, "socket" | "work">;
 
 /** Work for a request, in steps that each take a fraction of a millisecond: all connections of the service take turns. Rejects with ClientLeft once the client has disconnected. */
 export function runForClient<Result>({ socket, work }: WorkingRequest, steps: Iterator<void, Result>): Promise<Result> {
-  return work.run(whileConnected(socket, steps));
+  return work.run(new WhileConnected(socket, steps));
 }
 
 /** Work that is one step. */
@@ -89,11 +89,17 @@ function* writeUntilFull(response: ServerResponse, pieces: Iterator<Piece | unde
   }
 }
 
-function* whileConnected<Result>(socket: Socket, steps: Iterator<void, Result>): Generator<void, Result> {
-  for (;;) {
-    if (socket.destroyed) throw new ClientLeft();
-    const { done, value } = steps.next();
-    if (done) return value;
-    yield;
+class WhileConnected<Result> implements Iterator<void, Result> {
+  readonly #socket: Socket;
+  readonly #steps: Iterator<void, Result>;
+
+  constructor(socket: Socket, steps: Iterator<void, Result>) {
+    this.#socket = socket;
+    this.#steps = steps;
+  }
+
+  next(): IteratorResult<void, Result> {
+    if (this.#socket.destroyed) throw new ClientLeft();
+    return this.#steps.next();
   }
 }

@@ -48,6 +48,13 @@ export interface ParsedSocket extends Socket {
 /** As the stream's own method does, which may be overridden. */
 export const pushTo = (socket: Socket, packet: Buffer | null): boolean => Readable.prototype.push.call(socket, packet);
 
+/** The same at once, where the stream would only pass it on, and ask for more in a tick: reading goes on anyway. */
+export function passOn(socket: Socket, packet: Buffer | null): boolean {
+  if (packet === null || socket.readableFlowing !== true || socket.readableLength > 0) return pushTo(socket, packet);
+  socket.emit("data", packet);
+  return true;
+}
+
 /** As the stream's own method does, which may be overridden. */
 export function resume(socket: Socket): Socket {
   Socket.prototype.resume.call(socket);

@@ -13,6 +13,7 @@ import {
   nothing,
   type ParsedRequest,
   type ParsedSocket,
+  passOn,
   pauseParser,
   pushTo,
   type RequestParser,
@@ -59,6 +60,8 @@ export class Pipeline {
   /** The parser was paused, and has not reported yet how far it came. */
   #isPausing = false;
   #held = false;
+  /** Nothing is read. */
+  #isStopped = false;
   #isReleasing = false;
   /** The body that arrives, if it is chunked. The parser gets it in steps. */
   #body: ChunkedBody | undefined;
@@ -108,10 +111,7 @@ export class Pipeline {
       const result = this.#begin(request, keepsAlive);
       // Behind a pause, one that offers another protocol would be taken for accepted.
       if (!this.#body || upgrade) return result;
-    } else {
-      this.#next = request;
-      this.#nextKeepsAlive = keepsAlive;
-    }
+    } else [this.#next, this.#nextKeepsAlive] = [request, keepsAlive];
     this.#isPausing = true;
     this.#hold();
     if (!this.#next || this.#hasRoom(this.#most - 1)) this.#releaseInTurn();
@@ -174,24 +174,17 @@ export class Pipeline {
       return pushTo(this.#socket, packet);
     }
     if (this.#isRefused) return packet === null ? pushTo(this.#socket, null) : true;
-    if (!this.#held && !this.#body && (packet === null || this.#mayParse(packet.length))) return this.#pass(packet);
+    if (!this.#held && !this.#body && (packet === null || this.#mayParse(packet.length))) return passOn(this.#socket, packet);
     if (packet) {
       this.#unparsed.push(packet);
       this.#memory?.unparsed(packet.length);
     } else this.#isEnded = true;
-    if (!this.#held) {
+    if (this.#held) this.#stop();
+    else {
       this.#hold();
       this.#releaseInTurn();
     }
-    return false;
-  }
-
-  /** The stream of the socket would only pass it on, and ask for more in a tick of its own: reading goes on anyway. */
-  #pass(packet: Buffer | null): boolean {
-    const socket = this.#socket;
-    if (packet === null || socket.readableFlowing !== true || socket.readableLength > 0) return pushTo(socket, packet);
-    socket.emit("data", packet);
-    return true;
+    return !this.#isStopped;
   }
 
   #mayParse(bytes: number): boolean {
@@ -307,15 +300,22 @@ export class Pipeline {
     return true;
   }
 
+  /** Reading goes on until more comes than a small piece: most clients send no more, and to stop and begin takes as long as to parse. */
   #hold(): void {
     if (this.#held) return;
-    const socket = this.#socket;
     this.#held = true;
-    socket.pause();
     // Node's own pause ends here: it would resume the parser before the bytes that wait.
-    socket._paused = false;
+    this.#socket._paused = false;
+    const { length, [0]: first } = this.#unparsed;
+    if (length > 1 || (first && first.length > headStepBytes)) this.#stop();
+  }
+
+  #stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#socket.pause();
     // A "resume" may have been scheduled before.
-    socket.on("resume", stopReading);
+    this.#socket.on("resume", stopReading);
   }
 
   #release(): void {
@@ -323,7 +323,8 @@ export class Pipeline {
     this.#isReleasing = false;
     this.#awaitsReader = false;
     this.#held = false;
-    socket.off("resume", stopReading);
+    if (this.#isStopped) socket.off("resume", stopReading);
+    this.#isStopped = false;
     const next = this.#next;
     this.#next = undefined;
     // An answer that closes the connection is the last one (RFC 9112 §9.6).

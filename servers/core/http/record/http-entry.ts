@@ -54,6 +54,7 @@ interface HiddenBody {
 /** One exchange while it lasts; it is serialized only when a batch is sent. */
 export class HttpEntry implements TrafficEntry {
   queueSlot = notQueued;
+  isAnnounced = false;
   readonly id: number;
   readonly at = Date.now();
   readonly head: HttpEntryHead;

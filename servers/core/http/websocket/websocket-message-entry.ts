@@ -24,6 +24,7 @@ export interface MessageEnd {
 /** One message of a WebSocket. Its bytes are a part of the connection; its record contains the part's index. */
 export class WebSocketMessageEntry implements TrafficEntry {
   queueSlot = notQueued;
+  isAnnounced = false;
   readonly id: number;
   readonly #connection: HttpEntry;
   readonly #facts: MessageFacts;
