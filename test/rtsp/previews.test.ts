@@ -160,15 +160,17 @@ it("[RTSP-240] the row of a session has its transport, and after its end the los
   const client = await server.connect();
   const { session } = await client.play("/stream");
   const { id: row } = await until(() => server.rows().find(({ outcome, media }) => outcome === "playing" && media !== undefined));
-  const { ssrc } = await until(() => {
-    const packet = client.packets.find(({ channel }) => channel === 0);
-    return packet && { ssrc: packet.payload.readUInt32BE(8) };
+  await until(() => client.rtp(0).length > 10);
+  const { ssrc, highestSequence } = await until(() => {
+    const packet = client.rtp(0).at(-1);
+    return packet && { ssrc: packet.readUInt32BE(8), highestSequence: packet.readUInt16BE(2) };
   });
   // A receiver report: 32 of 256 packets lost since the last one, one in all, jitter of 900 at 90 kHz.
   const report = Buffer.alloc(32);
   report.set([0x81, 201, 0, 7]);
   report.writeUInt32BE(ssrc, 8);
   report.set([32, 0, 0, 1], 12);
+  report.writeUInt32BE(highestSequence, 16);
   report.writeUInt32BE(900, 20);
   client.write(Buffer.concat([Buffer.from([0x24, 1, 0, report.length]), report]));
   await client.request("GET_PARAMETER", "/stream", { Session: session });

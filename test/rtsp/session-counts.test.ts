@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { SentSequences } from "../../servers/rtsp/sessions/sent-sequences.ts";
 import { until } from "../support/until.ts";
 import { startRtsp, tcpTransport } from "./harness.ts";
 
@@ -45,4 +46,48 @@ it("[RTSP-243] the counts of a publisher that pauses and records again are those
   expect(row.media?.lossFraction).toBeCloseTo(3 / 53);
   const { tracks } = server.detail(id) as { tracks: readonly unknown[] };
   expect(tracks).toMatchObject([{ packets: 50, bytes: 50 * packetBytes, lost: 3 }]);
+});
+
+/** RFC 3550 §6.4.2, on the channel of the first track. */
+function receiverReport(ssrc: number, lost: number, highestSequence: number): Buffer {
+  const report = Buffer.alloc(36);
+  report.set([0x24, 1, 0, 32, 0x81, 201, 0, 7]);
+  report.writeUInt32BE(ssrc, 12);
+  report.writeIntBE(lost, 17, 3);
+  report.writeUInt32BE(highestSequence, 20);
+  return report;
+}
+
+it("[RTSP-247] the loss of a player is that of the packets up to its last report, also of those that a fault has left out", async () => {
+  const server = await startRtsp();
+  const client = await server.connect();
+  const { session: Session } = await client.play("/stream", [0]);
+  const sequences = () => client.rtp(0).map((packet) => packet.readUInt16BE(2));
+  const row = await until(() => server.rows().find(({ outcome }) => outcome === "playing")?.id);
+  await until(() => client.rtp(0).length > 0);
+  await server.act("session.fault", { row, fault: { kind: "loss", percent: 80 }, seed: "a" });
+  const expected = () => (((sequences().at(-1) ?? 0) - (sequences()[0] ?? 0)) & 0xffff) + 1;
+  await until(() => expected() - sequences().length > 100);
+  const [due, received, last] = [expected(), sequences().length, sequences().at(-1) ?? 0];
+  // As some clients count, from a cycle on that is not zero.
+  client.write(receiverReport(client.rtp(0)[0]?.readUInt32BE(8) ?? 0, due - received, 0x1_0000 + last));
+  // What is sent after it changes nothing.
+  await until(() => expected() > due + 20);
+  await client.request("TEARDOWN", "/stream", { Session });
+  const { media } = await server.ended(({ id }) => id === row);
+  expect(media?.lossFraction).toBeCloseTo((due - received) / due, 6);
+});
+
+it("[RTSP-247] the packets of a player are counted across the end of the sequence numbers, and in any order", () => {
+  const zero = new SentSequences();
+  zero.add(0, 1);
+  expect([0, 0x1_0000, 65_535].map((sequence) => zero.upTo(sequence))).toEqual([1, 1, 0]);
+  const sent = new SentSequences();
+  expect(sent.upTo(5)).toBe(0);
+  sent.add(65_530, 4);
+  sent.add(65_535, 3);
+  sent.add(65_534, 1);
+  expect([65_530, 65_535, 0x2_ffff, 0, 1, 0x1_0001, 65_520].map((sequence) => sent.upTo(sequence))).toEqual([1, 6, 6, 7, 8, 8, 0]);
+  for (let sequence = 2; sequence < 200_000; sequence += 1_000) sent.add(sequence & 0xffff, 1_000);
+  expect(sent.upTo(200_001 & 0xffff)).toBe(200_001 + 7);
 });

@@ -9,7 +9,7 @@ import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { parseTarget } from "../protocol/header-fields.ts";
 import { headerOf, type RtspRequest, type RtspStatus, reasons } from "../protocol/message.ts";
-import { mediaOf } from "./session-media.ts";
+import { mediaOf, type SessionTrack } from "./session-media.ts";
 import { sentFlag, sessionTag } from "./session-record.ts";
 
 /** What a row has of its session: one of RTSP, a publisher by RTMP, or a reader over HTTP. */
@@ -23,7 +23,7 @@ export interface RecordedSession {
   readonly mediaBytes: { readonly received: number; readonly sent: number };
   /** What a client over TCP has not taken yet. */
   readonly unsentBytes?: number;
-  describeTracks(): readonly RtspSessionTrack[];
+  describeTracks(): readonly SessionTrack[];
   end(reason: string, by: EndedBy): void;
 }
 
@@ -200,7 +200,7 @@ export class SessionEntry implements TrafficEntry {
     const nowMs = performance.now();
     const isStateDue = this.#isStateNew || nowMs - this.#wroteStateMs > Math.max(leastStateMs, (nowMs - this.#beganMs) / 20);
     const tracks = isStateDue ? (this.session?.describeTracks() ?? []) : [];
-    if (isStateDue && this.session) this.#media = mediaOf(this.session.role, tracks);
+    if (isStateDue && this.session) this.#media = mediaOf(tracks);
     record.row({
       id: this.id,
       at: this.at,

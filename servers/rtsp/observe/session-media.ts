@@ -1,14 +1,18 @@
 import type { RowMedia } from "../../../contract/traffic/row.ts";
-import type { RtspRole, RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
+import type { RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
+
+export interface SessionTrack extends RtspSessionTrack {
+  /** Packets that should have arrived when `lost` was reported; without it those that have, and those that are lost. */
+  readonly expected?: number;
+}
 
 /** The figures of a session for its row; undefined before it has a track. */
-export function mediaOf(role: RtspRole, tracks: readonly RtspSessionTrack[]): RowMedia | undefined {
+export function mediaOf(tracks: readonly SessionTrack[]): RowMedia | undefined {
   const [first] = tracks;
   if (!first) return undefined;
   const reported = tracks.filter((track) => track.lost !== undefined);
   const lost = Math.max(0, sum(reported.map((track) => track.lost ?? 0)));
-  // Packets of a reader are those that were sent, of a publisher those that have arrived.
-  const due = sum(reported.map(({ packets }) => packets)) + (role === "publish" ? lost : 0);
+  const due = sum(reported.map((track) => track.expected ?? track.packets + (track.lost ?? 0)));
   const jitterMs = worst(tracks.map((track) => track.jitterMs));
   return {
     over: overOf(first.transport),

@@ -1,15 +1,17 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { RtspRole, RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
+import type { RtspRole } from "../../../contract/traffic/rtsp.ts";
 import { parseRtcp } from "../../core/rtp/rtcp.ts";
 import type { WorkConnection } from "../../core/turns/work-connection.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { EndedBy } from "../observe/session-entry.ts";
+import type { SessionTrack } from "../observe/session-media.ts";
 import type { DescribedTrack } from "../protocol/media-description.ts";
 import { RtspRefusal } from "../protocol/message.ts";
 import type { PathSource, Paths } from "../streams/paths.ts";
 import { type ReceivedCounts, RtpSource } from "../streams/rtp-source.ts";
 import type { Stream, StreamLimits } from "../streams/stream.ts";
 import type { Announcement } from "./announcement.ts";
+import { SentSequences } from "./sent-sequences.ts";
 import { type ReaderLimits, type ReaderTrackCounts, StreamReader } from "./stream-reader.ts";
 import type { TrackTransport } from "./track-transport.ts";
 
@@ -59,6 +61,7 @@ export const memoryReason = "what it has published was most, and RTSP_ALL_MEDIA_
 
 interface ReportedLoss {
   readonly lost: number;
+  readonly expected: number;
   readonly lossFraction: number;
   readonly jitterMs: number;
 }
@@ -137,7 +140,7 @@ export class RtspSession {
 
   setUp(track: number, transport: TrackTransport): void {
     this.#transports.set(track, transport);
-    if (!this.#counts.has(track)) this.#counts.set(track, { packets: 0, bytes: 0, dropped: 0 });
+    if (!this.#counts.has(track)) this.#counts.set(track, { packets: 0, bytes: 0, dropped: 0, sequences: new SentSequences() });
   }
 
   /** Ends one of several tracks; false where it was the last one. */
@@ -233,9 +236,10 @@ export class RtspSession {
     const { clockRate } = this.#media.stream.tracks[track] ?? { clockRate: 1 };
     for (const report of parseRtcp(packet) ?? []) {
       if (report.type !== "receiver-report" && report.type !== "sender-report") continue;
-      for (const { ssrc, lost, fractionLost, jitter } of report.reports) {
+      for (const { ssrc, lost, fractionLost, highestSequence, jitter } of report.reports) {
         if (ssrc !== this.#media.stream.packetizers[track]?.ssrc) continue;
-        this.#losses.set(track, { lost, lossFraction: fractionLost / 256, jitterMs: (jitter * 1_000) / clockRate });
+        const expected = this.#counts.get(track)?.sequences.upTo(highestSequence) ?? 0;
+        this.#losses.set(track, { lost, expected, lossFraction: fractionLost / 256, jitterMs: (jitter * 1_000) / clockRate });
       }
     }
   }
@@ -301,7 +305,7 @@ export class RtspSession {
   }
 
   /** For its row and the page. */
-  describeTracks(): RtspSessionTrack[] {
+  describeTracks(): SessionTrack[] {
     const media = this.#media;
     return [...this.#transports].map(([index, { title }]) => {
       const codec = (media.role === "read" ? media.stream.tracks[index] : media.tracks[index]?.track)?.codec ?? "";
@@ -318,8 +322,8 @@ export class RtspSession {
           ...loss,
         };
       }
-      const counts = this.#counts.get(index) ?? { packets: 0, bytes: 0, dropped: 0 };
-      return { index, codec, transport: title, ...counts, ...this.#losses.get(index) };
+      const { packets = 0, bytes = 0, dropped = 0 } = this.#counts.get(index) ?? {};
+      return { index, codec, transport: title, packets, bytes, dropped, ...this.#losses.get(index) };
     });
   }
 

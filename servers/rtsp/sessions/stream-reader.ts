@@ -3,6 +3,7 @@ import { PacketFaults, type ReaderFaults } from "../faults/packet-faults.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { Stream } from "../streams/stream.ts";
 import type { PacketReader, ReaderPlace } from "../streams/stream-readers.ts";
+import type { SentSequences } from "./sent-sequences.ts";
 import type { TrackTransport } from "./track-transport.ts";
 
 export interface ReaderLimits {
@@ -16,6 +17,7 @@ export interface ReaderTrackCounts {
   packets: number;
   bytes: number;
   dropped: number;
+  readonly sequences: SentSequences;
 }
 
 export interface StreamReaderOptions {
@@ -178,6 +180,7 @@ export class StreamReader implements PacketReader {
     const count = counts.get(packets.frame.track);
     if (!count) return;
     count.packets += packets.offsets.length;
+    count.sequences.add(packets.sequence, packets.offsets.length);
     count.bytes += packets.bytes.length;
     stream.bytesSent += packets.bytes.length;
   }
