@@ -23,11 +23,6 @@ import {
 import type { PipelineLimits, PipelineMemory } from "./pipeline-limits.ts";
 import { UnansweredResponses } from "./unanswered-responses.ts";
 
-/** The row of its exchange, where there is one. */
-interface Response extends ServerResponse {
-  readonly entry?: { aborted: string | undefined } | undefined;
-}
-
 /** What the parser gets at once of heads: a head may have a field in each fourth byte. */
 const headStepBytes = 4 << 10;
 
@@ -72,6 +67,8 @@ export class Pipeline {
   #isRefused = false;
   /** What arrives comes here before the parser has it. */
   #takesAll = false;
+  /** The share was not over when the piece came that is being parsed: the first request in it begins. */
+  #mayBeginFirst = false;
   /** The last byte came, and some wait. */
   #isEnded = false;
 
@@ -145,6 +142,7 @@ export class Pipeline {
 
   /** The parser has got a piece. */
   readonly #onParsed = (piece: Buffer): void => {
+    this.#mayBeginFirst = false;
     const { parser } = this.#socket;
     if (!parser || this.#isRefused) return;
     // What came while the parser was paused waits.
@@ -188,7 +186,9 @@ export class Pipeline {
   }
 
   #mayParse(bytes: number): boolean {
-    return bytes <= this.#head.bodyBytesLeft || (bytes <= headStepBytes && !this.#share.isOver);
+    if (bytes <= this.#head.bodyBytesLeft) return true;
+    this.#mayBeginFirst = bytes <= headStepBytes && !this.#share.isOver;
+    return this.#mayBeginFirst;
   }
 
   /** Another protocol has begun, for which the rest is. */
@@ -206,7 +206,9 @@ export class Pipeline {
 
   #mayBegin(upgrade: boolean): boolean {
     const hasRoom = this.#hasRoom(this.#most - 1);
-    if (!upgrade) return hasRoom && this.#latest?.writableEnded !== false && !this.#share.isOver;
+    const isGranted = this.#mayBeginFirst;
+    this.#mayBeginFirst = false;
+    if (!upgrade) return hasRoom && this.#latest?.writableEnded !== false && (isGranted || !this.#share.isOver);
     // The parser has to know at once whether another protocol begins, so this cannot wait.
     const isFirst = hasRoom && !this.#offersUpgrade;
     if (!isFirst) this.#socket.destroy();
@@ -248,10 +250,7 @@ export class Pipeline {
 
   /** Ends the connection with all of its unanswered requests; their rows say why. */
   disconnect(reason: string): void {
-    for (const response of this.#unanswered) {
-      const { entry } = response as Response;
-      if (entry) entry.aborted ??= reason;
-    }
+    this.#unanswered.abort(reason);
     this.#socket.destroy();
   }
 
@@ -269,9 +268,8 @@ export class Pipeline {
   }
 
   #releaseInTurn(): void {
-    if (this.#isReleasing) return;
+    if (!this.#isReleasing) this.#share.later();
     this.#isReleasing = true;
-    this.#share.later();
   }
 
   /** True for an error that says no more than that the parser is paused. */
@@ -306,8 +304,8 @@ export class Pipeline {
     this.#held = true;
     // Node's own pause ends here: it would resume the parser before the bytes that wait.
     this.#socket._paused = false;
-    const { length, [0]: first } = this.#unparsed;
-    if (length > 1 || (first && first.length > headStepBytes)) this.#stop();
+    const [first, second] = this.#unparsed;
+    if (second || (first && first.length > headStepBytes)) this.#stop();
   }
 
   #stop(): void {

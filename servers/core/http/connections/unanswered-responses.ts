@@ -1,10 +1,15 @@
 import type { ServerResponse } from "node:http";
 
+/** The row of its exchange, where there is one. */
+interface Response extends ServerResponse {
+  readonly entry?: { aborted: string | undefined } | undefined;
+}
+
 /**
  * The answers of a connection that are not complete, in the order of their requests. A Set would have a new table for each dozen of them: a table that is out of
  * use and old still refers to the next one and to what was in it, which no collection of what is young takes away then.
  */
-export class UnansweredResponses<Response extends ServerResponse = ServerResponse> implements Iterable<Response> {
+export class UnansweredResponses implements Iterable<ServerResponse> {
   /** Longer than the number of answers: its memory is used again. */
   readonly #responses: (Response | undefined)[] = [];
   #count = 0;
@@ -13,11 +18,11 @@ export class UnansweredResponses<Response extends ServerResponse = ServerRespons
     return this.#count;
   }
 
-  add(response: Response): void {
+  add(response: ServerResponse): void {
     this.#responses[this.#count++] = response;
   }
 
-  delete(response: Response): void {
+  delete(response: ServerResponse): void {
     const responses = this.#responses;
     // Nearly always the first one.
     const index = responses.indexOf(response);
@@ -28,8 +33,16 @@ export class UnansweredResponses<Response extends ServerResponse = ServerRespons
   }
 
   /** Those that there are now. */
-  [Symbol.iterator](): Iterator<Response> {
+  [Symbol.iterator](): Iterator<ServerResponse> {
     return (this.#responses.slice(0, this.#count) as Response[]).values();
+  }
+
+  /** Their rows say why they end early. */
+  abort(reason: string): void {
+    for (const response of this) {
+      const { entry } = response as Response;
+      if (entry) entry.aborted ??= reason;
+    }
   }
 
   /** What was written of all of them and has not left; so much of it has the socket. */
