@@ -26,11 +26,13 @@ const tickMs = 50;
 
 export interface MqttSampleOptions {
   readonly publish: (message: Message) => void;
+  /** Throws where nothing can be published. */
+  readonly check: () => void;
   readonly show: (view: MqttViews["sample"]) => void;
 }
 
 /** Plausible sensor readings on `sensors/{place}/{kind}`, some retained, and sometimes a message on test/topic. */
-export function createMqttSampleTraffic({ publish, show }: MqttSampleOptions): SampleSwitch<MqttSampleParams> {
+export function createMqttSampleTraffic({ publish, check, show }: MqttSampleOptions): SampleSwitch<MqttSampleParams> {
   const sensors: Sensor[] = places.flatMap((place) =>
     kinds.map((kind) => ({
       ...kind,
@@ -76,6 +78,7 @@ export function createMqttSampleTraffic({ publish, show }: MqttSampleOptions): S
   }
 
   return createSampleSwitch<MqttSampleParams>({
+    check,
     show,
     play({ messagesPerSecond }) {
       let due = 1;

@@ -64,8 +64,11 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
   onStop(() => engine.stop());
   await engine.restore(sessions);
   cluster?.attach(engine);
-  const publishAs = (source: MqttOwnPublisher) => (message: Message) => {
+  const checkStore = () => {
     if (engine.storeFailing) throw new ServiceError("STORE_UNREACHABLE", "Published messages cannot be stored", "The log says why.");
+  };
+  const publishAs = (source: MqttOwnPublisher) => (message: Message) => {
+    checkStore();
     message.internalSource = source;
     engine.publishInternal(message);
   };
@@ -102,7 +105,11 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
     show: (list) => context.view("repeated", { list }),
   });
   onStop(repeats.close);
-  const sample = createMqttSampleTraffic({ publish: sendAs("sample traffic"), show: (view) => context.view("sample", view) });
+  const sample = createMqttSampleTraffic({
+    publish: sendAs("sample traffic"),
+    check: checkStore,
+    show: (view) => context.view("sample", view),
+  });
   onStop(sample.stop);
   const clientFaults = createClientFaults();
   bus.onMessage((message) => {

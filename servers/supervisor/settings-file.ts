@@ -3,7 +3,7 @@ import path from "node:path";
 import { z } from "zod";
 import { appSettings } from "../../contract/control.ts";
 import { issueSentence } from "../core/config/issue-text.ts";
-import { writeFileAtomically } from "../core/files/atomic-file.ts";
+import { writeSettings } from "../core/files/atomic-file.ts";
 import { inTurnsOfProcesses } from "../core/files/in-turns-of-processes.ts";
 import { NotRegularFile, readRegularFile } from "../core/files/regular-file.ts";
 import type { Service } from "../core/service/service.ts";
@@ -73,16 +73,7 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
     await readAgain();
     const next = change(current);
     const saved = toSave(next);
-    try {
-      await writeFileAtomically(file, `${JSON.stringify(saved, undefined, 2)}\n`, backup);
-    } catch (cause) {
-      throw new ServiceError(
-        "SETTINGS_UNWRITABLE",
-        `Cannot save ${file}: ${(cause as Error).message}`,
-        "Make room or give this user the right to write there.",
-        { cause },
-      );
-    }
+    await writeSettings(file, `${JSON.stringify(saved, undefined, 2)}\n`, backup);
     current = next;
     savedActive = saved.activeProfile;
     if (next.activeProfile !== chosen) chosen = undefined;

@@ -1,10 +1,14 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { MqttReplyRule } from "../../contract/services/mqtt-reply.ts";
+import type { Log } from "../../servers/core/service/log.ts";
 import { DueReplies } from "../../servers/mqtt/demo/due-replies.ts";
-import { openReplyRules } from "../../servers/mqtt/demo/reply-rules.ts";
+import { createReplyRulesFile, openReplyRules, type ReplyRulesFile } from "../../servers/mqtt/demo/reply-rules.ts";
 import { compileTemplate } from "../../servers/mqtt/demo/reply-template.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { countAnswer } from "../../servers/mqtt/engine/routing/route-message.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { MemoryClient, startEngine } from "./memory-client.ts";
 
 const broadcasts = { isIdle: true, whenIdle: (act: () => void) => act() };
@@ -27,10 +31,15 @@ const rule: Omit<MqttReplyRule, "answered" | "dropped"> = {
   takesCorrelationData: true,
 };
 
-async function openRules(more: Partial<MqttReplyRule>, mostPayloadBytes: number, publish: (reply: Message, message: Message) => void) {
+async function openRules(
+  more: Partial<MqttReplyRule>,
+  mostPayloadBytes: number,
+  publish: (reply: Message, message: Message) => void,
+  file: Partial<ReplyRulesFile> = {},
+) {
   const warnings: string[] = [];
   const replies = await openReplyRules({
-    file: { read: async () => [{ ...rule, ...more }], write: async () => {}, settled: async () => {} },
+    file: { read: async () => [{ ...rule, ...more }], write: async () => {}, ...file },
     publish,
     scheduler: { isTurnOver: () => false, whenWritten: (resume) => void setImmediate(resume) },
     broadcasts,
@@ -119,4 +128,31 @@ it("[MQTT-344] what is published at once in answer to a message counts as work o
   engine.publishInternal(message);
   expect(message.answerSteps).toBeGreaterThan(50 + 100_000 / 1_000);
   expect(message.answersAreMuch).toBe(true);
+});
+
+it("[MQTT-507] rules that cannot be saved are refused, and stay as they are; the next ones are saved", async () => {
+  const folder = temporaryDir();
+  const file = createReplyRulesFile(folder, { warning() {} } as unknown as Log);
+  let mayWrite = true;
+  const write: ReplyRulesFile["write"] = (rules) => (mayWrite ? Promise.resolve() : file.write(rules));
+  const published: string[] = [];
+  const { replies } = await openRules({}, 1_000, ({ payload }) => published.push(payload.toString()), { write });
+  // No file can take the place of a folder, whoever runs this.
+  mkdirSync(path.join(folder, "reply-rules.json"));
+  mayWrite = false;
+  const refused = { code: "SETTINGS_UNWRITABLE", message: expect.stringContaining("reply-rules.json") };
+  await expect(replies.save({ ...rule, payload: "changed" })).rejects.toMatchObject(refused);
+  await expect(replies.save({ ...rule, id: "two" })).rejects.toMatchObject(refused);
+  await expect(replies.remove("one")).rejects.toMatchObject(refused);
+  replies.onMessage(messageOf("as before"));
+  await expect.poll(() => published).toEqual(["as before"]);
+  expect(replies.list()).toEqual([{ ...rule, answered: 1, dropped: 0 }]);
+  mayWrite = true;
+  const [changed, added] = await Promise.all([replies.save({ ...rule, payload: "changed" }), replies.save({ ...rule, id: "two" })]);
+  expect([changed.answered, added.id]).toEqual([1, "two"]);
+  expect(replies.list().map(({ id, payload }) => [id, payload])).toEqual([
+    ["one", "changed"],
+    ["two", "{payload}"],
+  ]);
+  expect([await replies.remove("two"), await replies.remove("two")]).toEqual([true, false]);
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { copyFile, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
+import { ServiceError } from "../service/service-error.ts";
 import { makeFolder } from "./make-folder.ts";
 
 /**
@@ -29,5 +30,19 @@ export async function writeFileAtomically(file: string, content: string, backup?
   } catch (error) {
     await Promise.all([rm(temporary, { force: true }), rm(`${temporary}.backup`, { force: true })]);
     throw error;
+  }
+}
+
+/** The same, for what a user has set. Throws SETTINGS_UNWRITABLE. */
+export async function writeSettings(file: string, content: string, backup?: string, mode?: number): Promise<void> {
+  try {
+    await writeFileAtomically(file, content, backup, mode);
+  } catch (cause) {
+    throw new ServiceError(
+      "SETTINGS_UNWRITABLE",
+      `Cannot save ${file}: ${(cause as Error).message}`,
+      "Make room or give this user the right to write there.",
+      { cause },
+    );
   }
 }

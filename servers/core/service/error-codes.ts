@@ -5,7 +5,7 @@ export const errorCodes = {
   ADDRESS_UNAVAILABLE: "The machine has no such address to listen on.",
   CONFIG_INVALID: "A configuration value is not valid for its field.",
   SETTINGS_UNREADABLE: "The settings file and its backup cannot be read.",
-  SETTINGS_UNWRITABLE: "The settings file cannot be written.",
+  SETTINGS_UNWRITABLE: "The settings file, or a file of rules, cannot be written.",
   PROFILE_INVALID: "The profile's name is taken, unknown, or the last one left.",
   SERVICE_UNKNOWN: "There is no service with that name.",
   SERVICE_NOT_BUILT: "The service is not in this version yet.",

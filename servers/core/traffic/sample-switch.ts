@@ -14,11 +14,17 @@ export interface SampleSwitch<Params extends object = object> {
 interface SampleSwitchOptions<Params extends object> {
   /** Begins the traffic. Returns the function that ends it. */
   readonly play: (params: Params) => (() => void) | Promise<() => void>;
+  /** Throws where it cannot begin now. */
+  readonly check?: () => void;
   readonly show: (view: SampleViews<Params>["sample"]) => void;
 }
 
 /** Starts and stops sample traffic, and publishes whether it runs. */
-export function createSampleSwitch<Params extends object = object>({ play, show }: SampleSwitchOptions<Params>): SampleSwitch<Params> {
+export function createSampleSwitch<Params extends object = object>({
+  play,
+  check,
+  show,
+}: SampleSwitchOptions<Params>): SampleSwitch<Params> {
   let running: { readonly params: Params; end: () => void } | undefined;
 
   async function start(params: Params): Promise<void> {
@@ -53,6 +59,7 @@ export function createSampleSwitch<Params extends object = object>({ play, show 
     actions: {
       "sample.start"(params) {
         if (isDeepStrictEqual(running?.params, params)) return null;
+        check?.();
         running?.end();
         void start(params);
         return null;

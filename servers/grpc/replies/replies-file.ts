@@ -1,7 +1,7 @@
 import { type FSWatcher, unwatchFile, watch, watchFile } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+import { writeSettings } from "../../core/files/atomic-file.ts";
 import { openRegularFile } from "../../core/files/regular-file.ts";
 import { countOf } from "../../core/service/quantity.ts";
 import { errorText } from "../../core/service/service-error.ts";
@@ -98,7 +98,7 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
           (found) => found.mode & 0o777,
           () => 0o600,
         );
-        await writeFileAtomically(target, text, undefined, mode);
+        await writeSettings(target, text, undefined, mode);
         take(text);
       });
     },

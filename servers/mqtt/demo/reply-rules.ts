@@ -4,7 +4,7 @@ import path from "node:path";
 import { z } from "zod";
 import { type MqttReplyCondition, type MqttReplyRule, replyRule } from "../../../contract/services/mqtt-reply.ts";
 import type { MqttMessageProperties } from "../../../contract/traffic/mqtt.ts";
-import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+import { writeSettings } from "../../core/files/atomic-file.ts";
 import { readRegularFile } from "../../core/files/regular-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { countOf, countText } from "../../core/service/quantity.ts";
@@ -18,7 +18,7 @@ import { compileTemplate, type ReplyTemplate } from "./reply-template.ts";
 
 export interface ReplyRules {
   list(): readonly MqttReplyRule[];
-  /** Takes effect immediately; resolves when the rule is on disk. */
+  /** Takes effect when the rule is on disk. Throws SETTINGS_UNWRITABLE, as `remove` does, and nothing is changed then. */
   save(rule: Omit<MqttReplyRule, "id" | "answered" | "dropped"> & { readonly id?: string | undefined }): Promise<MqttReplyRule>;
   remove(id: string): Promise<boolean>;
   /** Answers a message according to the rules that match its topic and payload. */
@@ -64,7 +64,23 @@ export async function openReplyRules({ file, publish, mostPayloadBytes, log, ...
   let dropsLoggedAt = Number.NEGATIVE_INFINITY;
 
   const shown = ({ topicTemplate: _, payloadTemplate: _1, ...rule }: Rule): MqttReplyRule => rule;
-  const keep = () => file.write([...rules.values()].map(shown).map(({ answered: _, dropped: _1, ...rule }) => rule));
+  let changing: Promise<unknown> = Promise.resolve();
+
+  /** The rule of this identifier is another one then, or none. One change after the other. */
+  function change(id: string, rule: Rule | undefined): Promise<void> {
+    const changed = changing.then(async () => {
+      const next = new Map(rules);
+      if (rule) next.set(id, rule);
+      else next.delete(id);
+      await file.write([...next.values()].map(shown).map(({ answered: _, dropped: _1, ...saved }) => saved));
+      // Of what it has answered meanwhile.
+      const { answered, dropped: drops } = rules.get(id) ?? noCounts;
+      if (rule) rules.set(id, Object.assign(rule, { answered, dropped: drops }));
+      else rules.delete(id);
+    });
+    changing = changed.catch(() => {});
+    return changed;
+  }
 
   function drop(rule: Rule, why: string): void {
     rule.dropped++;
@@ -103,15 +119,14 @@ export async function openReplyRules({ file, publish, mostPayloadBytes, log, ...
   return {
     list: () => [...rules.values()].map(shown),
     async save({ id = randomUUID(), ...rule }) {
-      const saved = compiled({ ...rule, id }, rules.get(id) ?? noCounts);
-      rules.set(id, saved);
-      await keep();
+      const saved = compiled({ ...rule, id }, noCounts);
+      await change(id, saved);
       return shown(saved);
     },
     async remove(id) {
-      const removed = rules.delete(id);
-      if (removed) await keep();
-      return removed;
+      if (!rules.has(id)) return false;
+      await change(id, undefined);
+      return true;
     },
     onMessage(message) {
       // Answering answers would be an endless loop.
@@ -123,9 +138,9 @@ export async function openReplyRules({ file, publish, mostPayloadBytes, log, ...
         if (holds(rule.when)) reply(rule, message);
       }
     },
-    close() {
+    async close() {
       delayed.close();
-      return file.settled();
+      await changing;
     },
   };
 }
@@ -188,16 +203,13 @@ export type SavedReplyRule = z.output<typeof savedRules>[number];
 
 export interface ReplyRulesFile {
   read(): Promise<readonly SavedReplyRule[]>;
-  /** Calls are processed in order, so the rules of the last call are the ones that remain. */
+  /** Throws SETTINGS_UNWRITABLE. */
   write(rules: readonly SavedReplyRule[]): Promise<void>;
-  /** Resolves when all writes are done. */
-  settled(): Promise<void>;
 }
 
 /** The file that stores the auto-reply rules. */
 export function createReplyRulesFile(folder: string, log: Log): ReplyRulesFile {
   const file = path.join(folder, "reply-rules.json");
-  let writing: Promise<void> = Promise.resolve();
   return {
     async read() {
       try {
@@ -211,11 +223,6 @@ export function createReplyRulesFile(folder: string, log: Log): ReplyRulesFile {
         return [];
       }
     },
-    write(rules) {
-      const written = writing.then(() => writeFileAtomically(file, JSON.stringify(rules, null, 2)));
-      writing = written.catch(() => {});
-      return written;
-    },
-    settled: () => writing,
+    write: (rules) => writeSettings(file, JSON.stringify(rules, null, 2)),
   };
 }

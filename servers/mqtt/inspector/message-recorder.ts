@@ -221,7 +221,7 @@ export class MessageRecorder {
     this.parts.current.rest();
     if (this.cleared && now - this.cleared.at > restorableMs) this.cleared = undefined;
     for (const record of this.open) {
-      if (this.now - record.at < settleAfterMs) break;
+      if (record.ageMs < settleAfterMs) break;
       this.settle(record);
     }
   }

@@ -101,7 +101,12 @@ export abstract class RecordedDeliveries implements DeliveryTrace {
 
   settle(): void {
     this.settled = true;
-    this.settledAfterMs = performance.now() - this.startedAt;
+    this.settledAfterMs = this.ageMs;
+  }
+
+  /** Since it was published here, whatever was done to the computer's clock. */
+  get ageMs(): number {
+    return performance.now() - this.startedAt;
   }
 
   get open(): boolean {
@@ -231,7 +236,7 @@ export abstract class RecordedDeliveries implements DeliveryTrace {
   }
 
   private microsNow(): number {
-    return Math.round((performance.now() - this.startedAt) * 1_000);
+    return Math.round(this.ageMs * 1_000);
   }
 }
 

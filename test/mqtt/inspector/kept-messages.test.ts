@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { MqttHistoryPage } from "../../../contract/services/mqtt.ts";
 import type { TrafficSink } from "../../../servers/core/service/service.ts";
 import { resultOf } from "../../../servers/core/turns/work-connection.ts";
@@ -288,6 +288,27 @@ describe("[MQTT-482] the messages of a history", () => {
     expect([page.messages, page.hasOlder, steps() > 20]).toEqual([[], false, true]);
     const part = await handlers["history.export"]({ filter: "#", text: "", withoutSample: false });
     expect([part.total, part.items, steps() > 5]).toEqual([100, 20, true]);
+  });
+
+  it("[MQTT-235] show what became of them in time, also where the clock is set back", () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const touched: MessageRecord[] = [];
+    const recorder = new MessageRecorder(
+      { touch: (record: MessageRecord) => touched.push(record), nextId: () => ++lastId } as unknown as TrafficSink,
+      recorderLimits(mqttConfig.parse({})),
+    );
+    onTestFinished(() => recorder.close());
+    const message = new Message({ topic: "t", payload: Buffer.from("x"), qos: 1, retain: false });
+    recorder.published(message, undefined, undefined);
+    message.trace?.delivered("client", 1);
+    recorder.routed(message);
+    const record = message.trace as MessageRecord;
+    vi.setSystemTime(Date.now() - 3_600_000);
+    vi.advanceTimersByTime(4_000);
+    expect(record.open).toBe(true);
+    vi.advanceTimersByTime(2_000);
+    expect([record.open, touched.at(-1)]).toEqual([false, record]);
   });
 
   it("[MQTT-505] are put before newer ones in steps, and what comes meanwhile is behind both", async () => {

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ExportPart } from "../../../contract/export.ts";
 import { createReplayFile } from "../../../servers/mqtt/demo/replay-file.ts";
+import { createMqttSampleTraffic } from "../../../servers/mqtt/sample-traffic.ts";
 import { temporaryDir } from "../../support/temporary-dir.ts";
 import { until } from "../../support/until.ts";
 import { connectWire, seen, startBroker } from "../harness.ts";
@@ -341,4 +342,25 @@ describe("what the broker itself publishes", () => {
       code: "CALL_INVALID",
     });
   });
+});
+
+it("[MQTT-508] sample traffic is not started while nothing can be stored, and one that runs goes on", () => {
+  let why: string | undefined = "cannot be stored";
+  const shown: unknown[] = [];
+  const sample = createMqttSampleTraffic({
+    publish() {},
+    check() {
+      if (why !== undefined) throw new Error(why);
+    },
+    show: (view) => shown.push(view.running),
+  });
+  onTestFinished(() => sample.stop());
+  expect(() => sample.actions["sample.start"]({ messagesPerSecond: 1 })).toThrow("cannot be stored");
+  expect(shown).toEqual([false]);
+  why = undefined;
+  sample.actions["sample.start"]({ messagesPerSecond: 1 });
+  why = "cannot be stored";
+  expect(sample.actions["sample.start"]({ messagesPerSecond: 1 })).toBeNull();
+  expect(() => sample.actions["sample.start"]({ messagesPerSecond: 2 })).toThrow("cannot be stored");
+  expect(shown).toEqual([false, true]);
 });
