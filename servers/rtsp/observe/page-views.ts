@@ -71,7 +71,8 @@ export function createPageViews({ paths, sessions, recorder, faults, previews, v
       stream && stream.keyTrack >= 0 ? (stream.counts[stream.keyTrack]?.frames ?? 0) : sum(stream?.counts.map((count) => count.frames));
     const now = performance.now();
     const last = pathSamples.get(source) ?? { atMs: now, bytes, frames, history: new RecentSamples(["bitRate", "frameRate"]) };
-    const perSecond = rateSince(last, now);
+    // A part of a second, where the source began or paused, would be shown as a whole one.
+    const perSecond = stream && stream.runsSince <= last.atMs ? rateSince(last, now) : () => 0;
     const bitRate = Math.round(perSecond((bytes - last.bytes) * 8));
     const frameRate = perSecond(frames - last.frames);
     last.history.add(Date.now() / 1_000, { bitRate, frameRate });

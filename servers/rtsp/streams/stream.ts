@@ -63,6 +63,8 @@ export class Stream {
   skips = 0;
   /** What those did not get, counted by them. */
   packetsUnsent = 0;
+  /** Since when the source sends without a pause, by `performance.now()`; infinite while it has yet to send. */
+  runsSince = Number.POSITIVE_INFINITY;
   readonly #tracks: Track[];
   readonly #packetizers: readonly Packetizer[];
   /** Of tracks of AAC. */
@@ -181,6 +183,7 @@ export class Stream {
   publish(received: Frame): void {
     if (this.#ended !== undefined) return;
     const frame = compactFrame(received);
+    if (this.runsSince === Number.POSITIVE_INFINITY) this.runsSince = performance.now();
     const counts = this.counts[frame.track] as TrackCounts;
     let bytes = 0;
     for (const unit of frame.units) bytes += unit.length;
@@ -370,6 +373,7 @@ export class Stream {
   forget(): void {
     this.#kept.clear();
     this.#group = undefined;
+    this.runsSince = Number.POSITIVE_INFINITY;
   }
 
   /** Ends it for all readers. */
