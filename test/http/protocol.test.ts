@@ -135,6 +135,18 @@ it("[HTTP-21] no response may be sniffed for another type", async () => {
   expect(await raw(port, "\0\r\n\r\n")).toMatch(/X-Content-Type-Options: nosniff/);
 });
 
+it("[HTTP-271] a target that is not encoded is shown as UTF-8, else byte by byte", async () => {
+  const server = await startHttp();
+  for (const [sent, shown] of [
+    [Buffer.from("/get?y=é€"), "/get?y=é€"],
+    [Buffer.from("/get?y=é", "latin1"), "/get?y=é"],
+    [Buffer.from("/get?y=Ã\xa9é", "latin1"), "/get?y=Ã\xa9é"],
+  ] as const) {
+    await raw(server.port, Buffer.concat([Buffer.from("GET "), sent, Buffer.from(" HTTP/1.1\r\nHost: a\r\n\r\n")]));
+    await server.ended(({ target, outcome }) => target === shown && outcome.startsWith("400, "));
+  }
+});
+
 it("[HTTP-22] accepts an absolute-form target", async () => {
   const { port } = await startHttp();
   const answer = await raw(port, "GET http://somewhere.example/get?a=1 HTTP/1.1\r\nHost: other\r\nConnection: close\r\n\r\n");

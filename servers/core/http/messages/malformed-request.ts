@@ -178,12 +178,24 @@ function endsFirstLineWithLf(bytes: Buffer): boolean {
   return lineEnd > 0 && bytes[lineEnd - 1] !== 13;
 }
 
+const mostReadOfLine = 2_048;
+
 /** Method and target from the readable part of the request line, for the row. */
 export function startLine(bytes: Buffer | undefined): { method: string; target: string; httpVersion: string } {
   // After a timeout Node does not pass the head on.
   if (!bytes) return { method: "?", target: "(incomplete)", httpVersion: "" };
-  const match = /^([A-Z-]{1,20}) ([\x21-\x7e\x80-\xff]*)(?: HTTP\/(\d\.\d))?/.exec(bytes.toString("latin1", 0, 2_048));
-  return { method: match?.[1] ?? "?", target: match?.[2] || "(malformed)", httpVersion: match?.[3] ?? "" };
+  const match = /^([A-Z-]{1,20}) ([\x21-\x7e\x80-\xff]*)(?: HTTP\/(\d\.\d))?/.exec(bytes.toString("latin1", 0, mostReadOfLine));
+  const isCut = match?.[0].length === mostReadOfLine;
+  return { method: match?.[1] ?? "?", target: unencoded(match?.[2] ?? "", isCut) || "(malformed)", httpVersion: match?.[3] ?? "" };
+}
+
+/** Clients that do not encode a target send it as UTF-8. What is none is kept byte by byte. */
+function unencoded(latin1: string, isCut: boolean): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.from(latin1, "latin1"), { stream: isCut });
+  } catch {
+    return latin1;
+  }
 }
 
 const mostReadFields = 200;
