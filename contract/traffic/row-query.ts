@@ -67,6 +67,12 @@ export const namedFields = (text: string): readonly TermField[] => [
   ...new Set(parseRowQuery(text).terms.flatMap(({ field }) => (field ? [field] : []))),
 ];
 
+/** `status:>=500`, `method:GET,PUT`: terms whose value no row has, since it is a comparison or a list, with their fields. */
+export const termsOfSeveral = (text: string): readonly { readonly term: string; readonly field: TermField }[] =>
+  [...text.matchAll(termPattern)].flatMap(([term, , field = "", value = ""]) =>
+    /^(?:status|method)$/i.test(field) && /^[<>=]|^[^"].*,/.test(value) ? [{ term, field: field.toLowerCase() as TermField }] : [],
+  );
+
 /** By the texts of a row that lists show. */
 export const meetsTerms = (row: Texts, terms: readonly RowTerm[]): boolean =>
   terms.every(({ field, value, isExcluded }) => (field ? termFields[field](row, value) : hasText(row, value)) !== isExcluded);

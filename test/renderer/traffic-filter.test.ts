@@ -3,17 +3,25 @@ import { expect, it } from "vitest";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { termFieldNames } from "../../contract/traffic/row-query.ts";
 import { httpColumns } from "../../renderer/src/list/http-columns.tsx";
-import { filterHint, foreignFieldsNote } from "../../renderer/src/list/traffic-filter.ts";
+import { filterHint, filterNote } from "../../renderer/src/list/traffic-filter.ts";
 
 it("[BL-442] names the fields that filters do not have, or the rows of a list, and those that they have", () => {
-  const textOf = (text: string, fields = termFieldNames) => foreignFieldsNote(text, fields)?.text;
+  const textOf = (text: string, fields = termFieldNames) => filterNote(text, fields)?.text;
   expect(textOf("status:4xx -path:/a user:anna http://host/a foo:")).toBeUndefined();
   expect(textOf("foo:bar foo:baz", ["status", "client"])).toBe("“foo:” is no field: use status, client");
   expect(textOf("-foo:bar status:2xx took:>100ms")).toMatch(/^“foo:”, “took:” are no fields: use status, /);
-  expect(foreignFieldsNote("-user:anna status:4xx", ["status", "client"])).toMatchObject({
+  expect(filterNote("-user:anna status:4xx", ["status", "client"])).toMatchObject({
     text: "“user:” is no field: use status, client",
     title: expect.stringMatching(/^No row of this list has it\. /),
   });
+});
+
+it("[BL-489] names a term with a comparison or a list, which no row meets", () => {
+  const textOf = (text: string) => filterNote(text, termFieldNames)?.text;
+  expect(textOf('status:500 status:4xx method:POST path:/a,b path:/a?x=>1 client:a,b status:"closed, 1000"')).toBeUndefined();
+  expect(textOf("status:>=500 a")).toBe("“status:>=500” is no single value: use status:4xx");
+  expect(textOf("a -method:post,put")).toBe("“-method:post,put” is no single value: use method:POST");
+  expect(textOf("foo:1 status:<500")).toMatch(/^“foo:” is no field/);
 });
 
 it("[BL-484] a filter says that words are one text, and offers the fields that the rows have", () => {

@@ -4,7 +4,7 @@ import type { TermField } from "../../../../contract/traffic/row-query.ts";
 import { useRate } from "../../control/use-store.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
 import { Fact, LeftOut, SinceStart, StatusLink } from "../../list/list-status.tsx";
-import { foreignFieldsNote, isFiltering } from "../../list/traffic-filter.ts";
+import { filterNote, isFiltering } from "../../list/traffic-filter.ts";
 import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
@@ -25,13 +25,13 @@ export function TrafficStatusLine({ rows, service, fields, onFollow }: TrafficSt
   const view = useRowsView(rows, (all) => all);
   const rate = useRate(service?.id);
   const running = service?.status.state === "running" ? service.status : undefined;
-  const foreign = foreignFieldsNote(view.filter.text, fields);
+  const note = filterNote(view.filter.text, fields);
   return (
     <StatusLine>
       <Facts>
         <FollowState rows={rows} view={view} onFollow={onFollow} />
         <RowsLeftOut view={view} rate={rate} />
-        {foreign && <LeftOut title={foreign.title}>{foreign.text}</LeftOut>}
+        {note && <LeftOut title={note.title}>{note.text}</LeftOut>}
         {service && running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${service.rateUnit}`}</Fact>}
         <Fact title={view.isFull ? "No more rows are loaded. Filter to find others." : undefined}>{shownText(view)}</Fact>
         {view.searchedInPart > 0 && <Fact title={searchedInPartHint}>{searchedInPartText(view.searchedInPart)}</Fact>}
