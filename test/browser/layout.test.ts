@@ -207,3 +207,50 @@ it("[BL-351] [BL-448] the Overview of all services fits a window of 1,280 x 800,
     await expect.poll(async () => ({ window, cut: await cut() })).toEqual({ window, cut: [] });
   }
 });
+
+it("[BL-490] the menu of a list shows all entries without scrolling, also for a row with a long path", async () => {
+  const { page, origin } = await open("http");
+  await page.setViewportSize({ width: 1_280, height: 800 });
+  await fetch(`${origin}/anything/a?x=1&y=%C3%A9&q=a%20b%20and%20so%20on`);
+  await page.getByRole("row").filter({ hasText: "/anything/a" }).click();
+  await page.getByRole("button", { name: "More: export, copy, send again" }).click();
+  await page.getByRole("menuitem", { name: "Export as JSON Lines, with credentials" }).waitFor();
+  const hidden = () =>
+    page.getByRole("menu").evaluate((menu) => ({
+      right: menu.scrollWidth - menu.clientWidth,
+      below: menu.scrollHeight - menu.clientHeight,
+      window: Math.max(0, menu.getBoundingClientRect().bottom - innerHeight),
+    }));
+  await expect.poll(hidden).toEqual({ right: 0, below: 0, window: 0 });
+  // Where there is no room for all, the rest is reached by scrolling.
+  await page.setViewportSize({ width: 1_280, height: 420 });
+  await expect.poll(async () => (await hidden()).below).toBeGreaterThan(0);
+  expect(await hidden()).toMatchObject({ right: 0, window: 0 });
+});
+
+it("[BL-491] sentences of settings and paths of the history of Try have the room that there is", async () => {
+  const { page } = await open("http");
+  await page.setViewportSize({ width: 1_280, height: 800 });
+  await openTab(page, "Try");
+  for (const path of ["/get?a=1&b=2&c=3&d=4", "/uuid"]) {
+    await page.locator(`input[aria-label="Path and query"]:visible`).fill(path);
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByRole("region", { name: "History" }).getByText(path).waitFor();
+  }
+  // Of all entries at one place, and whole.
+  const paths = () =>
+    page
+      .getByRole("region", { name: "History" })
+      .locator("li span", { hasText: /^\// })
+      .evaluateAll((cells) => ({
+        starts: new Set(cells.map((cell) => cell.getBoundingClientRect().left)).size,
+        cut: cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length,
+      }));
+  await expect.poll(paths).toEqual({ starts: 1, cut: 0 });
+  await page.evaluate(() => {
+    location.hash = "#/settings";
+  });
+  const help = page.getByText("It signs the TLS certificates of all services.");
+  await help.waitFor();
+  expect((await help.boundingBox())?.width).toBeGreaterThanOrEqual(200);
+});

@@ -174,7 +174,10 @@ export const theme = createTheme({
     Slider: Slider.extend({ defaultProps: { size: 3, thumbSize: 12 } }),
     Switch: Switch.extend({ defaultProps: { size: "xs" } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, fz: 12 } }),
-    Menu: Menu.extend({ defaultProps: { shadow: "md", withInitialFocusPlaceholder: false } }),
+    Menu: Menu.extend({
+      defaultProps: { shadow: "md", withInitialFocusPlaceholder: false },
+      styles: { label: { overflow: "hidden", textOverflow: "ellipsis", whiteSpace: "nowrap" } },
+    }),
     // Without a transition: one that a hidden tab interrupts never ends, and what it closes would stay there, invisible, and take clicks.
     Popover: Popover.extend({ defaultProps: { transitionProps: { duration: 0 } } }),
     Modal: Modal.extend({ defaultProps: { transitionProps: { duration: 0 } } }),

@@ -51,11 +51,18 @@ interface IconMenuProps {
   readonly children: ReactNode;
 }
 
-/** A menu behind an icon. Not in a portal: it belongs to the page's landmark. */
+/** A menu behind an icon, as high as there is room. Not in a portal: it belongs to the page's landmark. */
 export function IconMenu({ label, icon: Icon, width, disabled = false, children }: IconMenuProps) {
   const [opened, setOpened] = useState(false);
   return (
-    <Menu opened={opened} onChange={setOpened} position="bottom-end" width={width} withinPortal={false}>
+    <Menu
+      opened={opened}
+      onChange={setOpened}
+      position="bottom-end"
+      width={width}
+      withinPortal={false}
+      middlewares={{ size: { padding: 8 } }}
+    >
       {/* In this order: a tooltip does not pass on what tells a screen reader that its button opens a menu. */}
       <Tooltip label={label} disabled={opened}>
         <Menu.Target>
@@ -64,9 +71,7 @@ export function IconMenu({ label, icon: Icon, width, disabled = false, children 
           </ActionIcon>
         </Menu.Target>
       </Tooltip>
-      <Menu.Dropdown mah="44vh" style={{ overflowY: "auto" }}>
-        {children}
-      </Menu.Dropdown>
+      <Menu.Dropdown style={{ overflowY: "auto" }}>{children}</Menu.Dropdown>
     </Menu>
   );
 }

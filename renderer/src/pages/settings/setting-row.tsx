@@ -25,7 +25,7 @@ export function SettingsSection({ title, children }: { title: string; children: 
 export function SettingRow({ label, help, name, children }: { label: string; help?: string; name?: string; children: ReactNode }) {
   return (
     <div className={styles.row}>
-      <div>
+      <div className={help && styles.explained}>
         {name ? (
           <label className={styles.label} htmlFor={name}>
             {label}

@@ -21,8 +21,6 @@ interface Answered {
   readonly answer: TryAnswer;
 }
 
-/** Routes are suggested while the history has fewer entries than this. */
-const shortHistory = 4;
 const noHistory: readonly Tried[] = [];
 
 /** Sends a real request to the service, and shows the response and the same request as a command. */
@@ -66,7 +64,6 @@ export function RequestTry({ kinds }: { readonly kinds: ReactNode }) {
             onSend={() => void send()}
             running={running}
             sending={state.state === "sending"}
-            suggesting={history.length < shortHistory}
           />
           {!isPickedAtStart(origin) && <TryCommands request={request} origin={origin} />}
           <TryHistory history={history} onPick={setRequest} onClear={() => setHistory(noHistory)} />

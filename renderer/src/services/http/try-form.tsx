@@ -18,13 +18,11 @@ interface TryFormProps {
   readonly onSend: () => void;
   readonly running: boolean;
   readonly sending: boolean;
-  /** Offers a few routes below the form. */
-  readonly suggesting: boolean;
 }
 
 const suggestions = tryRoutes.map(({ group, routes }) => ({ group, items: routes.map((route) => route.target) }));
 
-export function TryForm({ request, onChange, onSend, running, sending, suggesting }: TryFormProps) {
+export function TryForm({ request, onChange, onSend, running, sending }: TryFormProps) {
   const set = (part: Partial<TryRequest>) => onChange((known) => ({ ...known, ...part }));
   const takeRoute = (target: string) => {
     const route = routeOf(target);
@@ -70,15 +68,13 @@ export function TryForm({ request, onChange, onSend, running, sending, suggestin
           )}
         </TrySection>
       )}
-      {suggesting && (
-        <div className={styles.suggested}>
-          {suggestedTargets.map((target) => (
-            <UnstyledButton key={target} className={styles.chip} onClick={() => takeRoute(target)}>
-              {`${routeOf(target)?.method ?? "GET"} ${target}`}
-            </UnstyledButton>
-          ))}
-        </div>
-      )}
+      <div className={styles.suggested}>
+        {suggestedTargets.map((target) => (
+          <UnstyledButton key={target} className={styles.chip} onClick={() => takeRoute(target)}>
+            {`${routeOf(target)?.method ?? "GET"} ${target}`}
+          </UnstyledButton>
+        ))}
+      </div>
     </div>
   );
 }
