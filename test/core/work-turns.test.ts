@@ -149,6 +149,22 @@ it("[BL-412] time in which other programs have the processor does not make the t
   expect(count("a")).toBe(before + 4);
 });
 
+it("[BL-412] while connections come, they are accepted for as long as what was done before took", async () => {
+  const { turns, client, count } = openTurns();
+  // Each item is as a handshake. Before the first turn another one was read.
+  client("c", 8, "c", 2);
+  const counts: number[] = [];
+  for (let accepted = 0; accepted < 4; accepted++) {
+    turns.accepted("d");
+    await nextTurn();
+    counts.push(count("c"));
+  }
+  expect(counts).toEqual([2, 2, 2, 2]);
+  // Nobody connects any more.
+  await nextTurn();
+  expect(count("c")).toBe(4);
+});
+
 it("[BL-345] many connections of one address do not delay that of another", async () => {
   const { done, client, count } = openTurns();
   for (let index = 0; index < 100; index++) client(`a${index}`, 100, "a");

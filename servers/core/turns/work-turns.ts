@@ -10,7 +10,9 @@ import { Connection, shareMs, type Use, type WorkConnection, type WorkShare } fr
 const turnMs = 4;
 /**
  * After a connection was accepted: libuv accepts one in a turn of the event loop, so those behind it wait for as many turns. Where what was read
- * took longer, it is as long as that: else a client that connects again and again would leave no time for what all others have sent.
+ * took longer, it is as long as that: else a client that connects again and again would leave no time for what all others have sent. It is
+ * followed by turns in which connections are accepted and nothing else is done, for as long as it took: in the queue of the operating system
+ * there are no turns of addresses.
  */
 const acceptingTurnMs = 0.5;
 /** Of a connection that has had less in a turn whose time is used up. */
@@ -43,6 +45,13 @@ export class WorkTurns {
   #isWorking = false;
   /** Until when it was, so far. */
   #workedMs = 0;
+  /** When the turn began, by both clocks. */
+  #beganMs = 0;
+  #beganCpuMs: number | undefined;
+  /** It is one after a connection was accepted. */
+  #isAccepting = false;
+  /** So long it took: as long connections are accepted, and nothing else is done. One item may be a handshake of TLS. */
+  #acceptMs = 0;
   /** CPU time when the last of it was done. */
   #workedCpuMs: number | undefined;
   /** The connection of which something that waited was done last. */
@@ -207,19 +216,30 @@ export class WorkTurns {
 
   readonly #next = (): void => {
     this.#immediate = undefined;
+    const acceptsOnly = this.#hasAccepted && this.#hasWaiting && this.#since(this.#workedMs, this.#workedCpuMs) < this.#acceptMs;
+    if (acceptsOnly) {
+      this.#hasAccepted = false;
+      this.#immediate = setImmediate(this.#next);
+      return;
+    }
     this.#endMs = undefined;
-    this.#lengthMs = this.#hasAccepted ? Math.min(turnMs, Math.max(acceptingTurnMs, this.#sinceWorked())) : turnMs;
+    // As long as reading took.
+    this.#isAccepting = this.#hasAccepted;
+    const readMs = this.#isAccepting ? this.#since(this.#workedMs, this.#workedCpuMs) : turnMs;
+    this.#lengthMs = Math.min(turnMs, Math.max(acceptingTurnMs, readMs));
     this.#hasAccepted = false;
+    this.#beganMs = this.#now();
+    this.#beganCpuMs = this.#cpuMs?.();
     this.#running = undefined;
     this.#measuredAlone = 0;
     this.#turn++;
     this.#goOn();
   };
 
-  /** Milliseconds that reading took, without the time in which other programs had the processor. */
-  #sinceWorked(): number {
-    const ms = this.#now() - this.#workedMs;
-    return this.#workedCpuMs === undefined || !this.#cpuMs ? ms : Math.min(ms, this.#cpuMs() - this.#workedCpuMs);
+  /** Milliseconds since then, without those in which other programs had the processor. */
+  #since(fromMs: number, fromCpuMs: number | undefined): number {
+    const ms = this.#now() - fromMs;
+    return fromCpuMs === undefined || !this.#cpuMs ? ms : Math.min(ms, this.#cpuMs() - fromCpuMs);
   }
 
   readonly #goOn = (): void => {
@@ -236,6 +256,7 @@ export class WorkTurns {
     this.#isWorking = isNext && nowMs < endMs;
     this.#workedMs = nowMs;
     if (!this.#isWorking) {
+      this.#acceptMs = this.#isAccepting ? Math.min(this.#since(this.#beganMs, this.#beganCpuMs), turnMs) : 0;
       this.#workedCpuMs = this.#cpuMs?.();
       return;
     }
