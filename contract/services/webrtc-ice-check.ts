@@ -65,7 +65,10 @@ export interface IceRelayFacts {
   readonly transport: string;
   /** Why it was closed; absent while it is open. */
   readonly closed?: string;
+  /** The first ones. */
   readonly permissions: readonly string[];
+  /** Of all. */
+  readonly permissionCount: number;
   /** Datagrams. */
   readonly toPeers: number;
   readonly fromPeers: number;
@@ -81,7 +84,10 @@ export interface IceSideFacts {
   /** It has said that there are no more. */
   readonly isGathered: boolean;
   readonly requests: readonly IceRequestCount[];
+  /** As many as an answer has room for, those that are open first. */
   readonly relays: readonly IceRelayFacts[];
+  /** Further ones; absent if there are none. */
+  readonly relaysLeftOut?: number;
 }
 
 /** `direct`: possible past the service, which does not see it. */

@@ -61,7 +61,31 @@ it("[WEBRTC-541] the addresses of hundreds of candidates and relays are looked a
     ],
   });
   const result = resultOf(judgeConnection([side("a", "offer", 0), side("b", "answer", 1)], { port: 3478, tlsPort: undefined }, late));
-  expect(result.sides.map((one) => one.relays.length)).toEqual([100, 100]);
+  expect(result.sides.map((one) => one.relays.length + (one.relaysLeftOut ?? 0))).toEqual([100, 100]);
   // Where it leads to, a few times for the one that is judged, and for the page.
   expect(looked).toBeLessThan(4 * relays.length);
+});
+
+it("[WEBRTC-559] of hundreds of relays with many permissions an answer has as many as it has room for, those that are open first, and says how many it leaves out", () => {
+  const permissions = Array.from({ length: 100 }, (_, index) => `2001:db8:0:1:2:3:4:${index.toString(16)}`);
+  const relays = Array.from({ length: 1_000 }, (_, index) => ({
+    ...relay({ allocation: index, relayed: `127.0.0.1:${40_000 + index}`, user: "a", toPeers: 1 }),
+    permissions,
+    ...(index >= 50 && { closed: "expired" }),
+  }));
+  const side = (peer: string): PeerEvidence => ({
+    ...{ peer, name: peer, address: "10.0.0.9", isHere: true, requests: [], relays },
+    signals: [signal("offer", 1, offer)],
+  });
+  const result = resultOf(judgeConnection([side("a"), side("b")], { port: 3478, tlsPort: undefined }, late));
+  const [{ relays: shown, relaysLeftOut = 0 }, other] = result.sides;
+  expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(100 << 10);
+  expect([shown.length + relaysLeftOut, shown.length > 100]).toEqual([1_000, true]);
+  expect(shown.slice(0, 50).map(({ allocation }) => allocation)).toEqual(Array.from({ length: 50 }, (_, index) => index));
+  expect(shown.slice(50).map(({ allocation }) => allocation)).toEqual(
+    Array.from({ length: shown.length - 50 }, (_, index) => 1_050 - shown.length + index),
+  );
+  expect([shown[0]?.permissions, shown[0]?.permissionCount]).toEqual([permissions.slice(0, 10), 100]);
+  expect(other.relays).toEqual([]);
+  expect(other).not.toHaveProperty("relaysLeftOut");
 });

@@ -26,7 +26,7 @@ export interface SentSignal {
 }
 
 /** A relay with what is needed to follow its data. */
-export interface SeenRelay extends IceRelayFacts {
+export interface SeenRelay extends Omit<IceRelayFacts, "permissionCount"> {
   /** Of the credentials that it was made with: a peer, if they are of its welcome. */
   readonly user: string;
   /** "127.0.0.1:50112", one for each family. */
@@ -174,9 +174,37 @@ export function factsOfSide({ peer, name, address, candidates, isGathered, reque
       relay: count("relay"),
       mdns: candidates.filter((one) => isMdnsName(one.address)).length,
     },
-    relays: relays.map(({ allocation, relayed, transport, closed, permissions, toPeers, fromPeers }) => ({
-      ...{ allocation, relayed, transport, permissions, toPeers, fromPeers },
-      ...(closed !== undefined && { closed }),
-    })),
+    ...factsOfRelays(relays),
+  };
+}
+
+/** Of the JSON of a side's relays: it may have hundreds, with a hundred permissions each. */
+const mostRelayBytes = 64 << 10;
+const shownPermissions = 10;
+
+/** In their order; of those for which there is no room the closed and the oldest are left out. */
+function factsOfRelays(relays: readonly SeenRelay[]): Pick<IceSideFacts, "relays" | "relaysLeftOut"> {
+  const facts = new Map<SeenRelay, IceRelayFacts>();
+  const newestFirst = relays.toReversed();
+  let bytes = 0;
+  for (const relay of [
+    ...newestFirst.filter(({ closed }) => closed === undefined),
+    ...newestFirst.filter(({ closed }) => closed !== undefined),
+  ]) {
+    const one = factsOfRelay(relay);
+    bytes += Buffer.byteLength(JSON.stringify(one));
+    if (bytes > mostRelayBytes) break;
+    facts.set(relay, one);
+  }
+  const relaysLeftOut = relays.length - facts.size;
+  return { relays: relays.flatMap((relay) => facts.get(relay) ?? []), ...(relaysLeftOut > 0 && { relaysLeftOut }) };
+}
+
+function factsOfRelay({ allocation, relayed, transport, closed, permissions, toPeers, fromPeers }: SeenRelay): IceRelayFacts {
+  return {
+    ...{ allocation, relayed, transport, toPeers, fromPeers },
+    permissions: permissions.slice(0, shownPermissions),
+    permissionCount: permissions.length,
+    ...(closed !== undefined && { closed }),
   };
 }

@@ -8,7 +8,7 @@ import { Caption, Spring } from "../../../ui/panel.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { peerName } from "../ladder/ladder-columns.tsx";
 import styles from "./ice-check.module.css";
-import { candidatesText, joinedFindings, relayText, requestsText } from "./ice-check-texts.ts";
+import { candidatesText, joinedFindings, relaysText, requestsText } from "./ice-check-texts.ts";
 
 const verdicts: Readonly<Record<IceVerdict, { readonly tone: MarkTone; readonly word: string }>> = {
   connected: { tone: "ok", word: "connected" },
@@ -112,7 +112,7 @@ export function IceCheckResult({ check, names }: { readonly check: IceCheck; rea
               <dt>STUN, TURN</dt>
               <dd>{requestsText(side.requests)}</dd>
               <dt>Relays</dt>
-              <dd>{side.relays.length === 0 ? "none" : side.relays.map(relayText).join("; ")}</dd>
+              <dd>{relaysText(side)}</dd>
             </dl>
           </div>
         ))}

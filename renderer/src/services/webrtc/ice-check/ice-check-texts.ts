@@ -50,7 +50,12 @@ export function requestsText(requests: readonly IceRequestCount[]): string {
   );
 }
 
-export const relayText = ({ relayed, transport, closed, permissions, toPeers, fromPeers }: IceRelayFacts): string =>
+const relayText = ({ relayed, transport, closed, permissionCount, toPeers, fromPeers }: IceRelayFacts): string =>
   shownText(
-    `${relayed} over ${transport.toUpperCase()}, ${formatCountOf(permissions.length, "permission")}, ${formatCountOf(toPeers, "datagram")} to peers, ${formatCount(fromPeers)} from peers${closed === undefined ? "" : `, closed: ${closed}`}`,
+    `${relayed} over ${transport.toUpperCase()}, ${formatCountOf(permissionCount, "permission")}, ${formatCountOf(toPeers, "datagram")} to peers, ${formatCount(fromPeers)} from peers${closed === undefined ? "" : `, closed: ${closed}`}`,
   );
+
+export function relaysText({ relays, relaysLeftOut = 0 }: Pick<IceSideFacts, "relays" | "relaysLeftOut">): string {
+  const more = relaysLeftOut > 0 ? [`and ${formatCount(relaysLeftOut)} more that are not listed`] : [];
+  return [...relays.map(relayText), ...more].join("; ") || "none";
+}
