@@ -45,6 +45,35 @@ it("[BL-381] a request that is recorded after its connection was closed is of th
   await connections.destroyAll();
 });
 
+it.each([
+  ["end", (client: Socket) => client.end()],
+  ["reset", (client: Socket) => client.resetAndDestroy()],
+] as const)("[BL-381] connections that their clients %s at once are over in turns", async (_, leave) => {
+  const { turns, pass } = workTime();
+  const count = 400;
+  const connections = createHttpConnections(turns);
+  const accepted: Socket[] = [];
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    connections.opened(socket, { unanswered: 32, headerBytes: 16_384 }, new SharedBudget(1 << 20));
+    for (const event of ["end", "error"]) socket.on(event, () => onEnd(socket));
+    accepted.push(socket.resume());
+  });
+  let ended = 0;
+  const onEnd = (socket: Socket) => {
+    pass();
+    ended++;
+    socket.destroy();
+  };
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const clients = Array.from({ length: count }, () => connect((server.address() as AddressInfo).port, "127.0.0.1"));
+  await until(() => accepted.length === count);
+  for (const client of clients) leave(client.on("error", () => {}));
+  expect(await mostInTurn(() => ended, count)).toBeLessThanOrEqual(itemsOfTurn);
+  await until(() => connections.open === 0);
+  for (const client of clients) client.destroy();
+});
+
 it("[BL-381] waits of thousands of requests that end at once go on in turns", async () => {
   const { turns, pass } = workTime();
   const waits = 2_000;

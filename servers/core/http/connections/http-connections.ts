@@ -1,6 +1,8 @@
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { SharedBudget } from "../../limits/shared-budget.ts";
 import { connectionHead } from "../../net/client-socket.ts";
+import { EndsInTurns } from "../../net/ends-in-turns.ts";
 import { endsBy, takeSocket } from "../../net/open-sockets.ts";
 import type { WorkConnection } from "../../turns/work-connection.ts";
 import type { WorkTurns } from "../../turns/work-turns.ts";
@@ -44,6 +46,7 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
   /** Of sockets that are closed: a request that waited for its turn may be recorded later. */
   const closed = new WeakMap<Socket, HttpConnection>();
   const belowTls = new Set<Socket>();
+  const ends = new EndsInTurns(turns.connection(""));
   let nextId = 1;
   let readOfClosed = 0;
   let writtenOfClosed = 0;
@@ -87,6 +90,8 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
       const work = takeSocket(socket, turns);
       const heldRequests = new HeldRequests(held, address, (reason) => pipeline.disconnect(reason));
       const pipeline = new Pipeline(socket, limits, work, heldRequests);
+      // Behind TLS the connection below has a part in them.
+      if (!(socket instanceof TLSSocket)) ends.take(socket);
       add(socket, work, pipeline, heldRequests);
       endsBy(socket, (why) => pipeline.disconnect(why));
     },
