@@ -89,6 +89,8 @@ export const rtspProvided = provided({
     ),
     /** A player of the path waits for a key frame: its source is asked for one, where it can be asked. */
     keyFrame: operation<null>()(z.strictObject({ path })),
+    /** So many players get what is sent of the path, whenever they are not one. */
+    players: operation<null>()(z.strictObject({ path, count: z.int().min(1) })),
   },
   streams: {
     /** The packets of a path, for all players of one service: who may play was asked before. */

@@ -354,9 +354,12 @@ it("[RTSP-38] multicast sends the packets of a stream once to a group of its own
   socket.on("message", (packet) => packets.push(packet));
   for (const { client, Session } of transports) await client.request("PLAY", "/stream", { Session });
   await until(() => packets.length > 30);
+  const readers = () => server.views.get("paths")?.paths.find(({ name }) => name === "stream")?.readers;
+  await until(() => readers() === 2);
   expect(gaps(packets)).toBe(0);
   for (const { client, Session } of transports) await client.request("TEARDOWN", "/stream", { Session });
   await unchanged(() => packets.length, 500);
+  await until(() => readers() === 0);
 });
 
 it.skipIf(lacksFfmpeg)("[RTSP-55] RTSPS serves the same over TLS with this installation's certificate", async () => {

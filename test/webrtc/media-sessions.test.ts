@@ -36,6 +36,21 @@ describe("a session of media", () => {
     expect((await gone.end()).status).toBe(404);
   });
 
+  it("[WEBRTC-560] each player counts as a reader of its path at the RTSP service", async () => {
+    const services = await startMediaServices();
+    const readers = () => services.rtsp.views.get("paths")?.paths.find(({ name }) => name === "stream")?.readers;
+    const frameRate = () => services.rtsp.views.get("paths")?.paths.find(({ name }) => name === "stream")?.frameRate;
+    const peers = await Promise.all([1, 2, 3].map(() => MediaPeer.play(services, "stream")));
+    await until(() => readers() === 3);
+    await peers[0]?.end();
+    await until(() => readers() === 2);
+    await Promise.all([peers[1]?.end(), peers[2]?.end()]);
+    await until(() => readers() === 0 && frameRate() === 0);
+    const again = await MediaPeer.play(services, "stream");
+    await more(again);
+    await until(() => readers() === 1);
+  });
+
   it("[WEBRTC-340] goes on after the service stood still for as long: what has come in the meantime counts", async () => {
     const services = await startMediaServices({ webrtc: { consentSeconds: 5 } });
     const peer = await MediaPeer.play(services, "stream");

@@ -236,6 +236,8 @@ export class MulticastGroup implements PacketReader {
       const { stream } = this.#options;
       this.#faults = this.#newFaults();
       this.#place = stream.addPacketReader(this);
+      // Its sessions are counted.
+      stream.moreReaders--;
       this.#takeKept();
       for (const track of stream.tracks.keys()) this.onReport(track, stream.senderReport(track));
     }
@@ -252,7 +254,9 @@ export class MulticastGroup implements PacketReader {
     if (this.#place) this.#queue.clear();
     this.#endWait();
     this.#faults.stop();
-    this.#place?.remove();
+    if (!this.#place) return;
+    this.#options.stream.moreReaders++;
+    this.#place.remove();
     this.#place = undefined;
   }
 

@@ -57,6 +57,8 @@ export class Stream {
   /** Of its description, which changes with the parameter sets. */
   readonly id = randomInt(2 ** 40);
   version = 1;
+  /** Beside one for each that reads it: one reader may read for several, or for some that are counted already. */
+  moreReaders = 0;
   /** To readers, counted by them. */
   bytesSent = 0;
   /** How often slow readers were skipped to the next key frame, counted by them. */
@@ -117,7 +119,7 @@ export class Stream {
   }
 
   get readers(): number {
-    return this.#frameReaders.size + this.#packetReaders.size + this.#joining.size;
+    return this.#frameReaders.size + this.#packetReaders.size + this.#joining.size + this.moreReaders;
   }
 
   /** It sends reports. */
@@ -321,7 +323,7 @@ export class Stream {
       // Nobody wants what waits; those who come later get what is kept.
       for (const groups of this.#groups) groups?.take();
     }
-    if (this.readers === this.#frameReaders.size) this.#stopReports();
+    if (this.#packetReaders.size + this.#joining.size === 0) this.#stopReports();
     this.#countReaders();
   }
 

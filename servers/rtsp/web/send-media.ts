@@ -5,19 +5,21 @@ import { createPacketizer } from "../rtp/create-packetizer.ts";
 import type { PathSource } from "../streams/paths.ts";
 import type { Stream } from "../streams/stream.ts";
 import type { FrameReader } from "../streams/stream-readers.ts";
+import type { PlayerCount } from "./player-count.ts";
 import { describeWebTrack, trackAt, type WebTrackPlace, webTracksOf } from "./web-tracks.ts";
 
 export interface SendMediaOptions {
   readonly stream: Stream;
   readonly webSound: PathSource["webSound"];
   readonly packetBytes: number;
+  readonly players: PlayerCount;
 }
 
 const clockMs = 1_000;
 const firstPayloadType = 96;
 
 /** Sends the tracks for browsers as packets, until the reader leaves. Resolves with the reason where the stream ends. */
-export function sendMedia({ stream, webSound, packetBytes }: SendMediaOptions, to: OutgoingStream<MediaItem>): Promise<void> {
+export function sendMedia({ stream, webSound, packetBytes, players }: SendMediaOptions, to: OutgoingStream<MediaItem>): Promise<void> {
   const { places } = webTracksOf(stream, webSound);
   const packetizers = places.map((place, track) =>
     createPacketizer(trackAt(place), { track, payloadType: firstPayloadType + track, packetBytes }),
@@ -72,7 +74,10 @@ export function sendMedia({ stream, webSound, packetBytes }: SendMediaOptions, t
       to.trySend({ type: "end", reason });
       leave();
     };
-    for (const of of new Set(places.map((place) => place.stream))) releases.push(of.addFrameReader(readerOf(of, end)));
+    for (const of of new Set(places.map((place) => place.stream))) {
+      const remove = of.addFrameReader(readerOf(of, end));
+      releases.push(players.of(of), remove);
+    }
     isKept = false;
     // Not before: the clock of a looped file runs while it has readers.
     sendClock();

@@ -10,6 +10,7 @@ import { headersOf, RtspRefusal } from "../protocol/message.ts";
 import type { Access } from "../sessions/access.ts";
 import type { Paths } from "../streams/paths.ts";
 import type { StreamLimits } from "../streams/stream.ts";
+import { PlayerCount } from "./player-count.ts";
 import { sendMedia } from "./send-media.ts";
 import { WebPublisher } from "./web-publisher.ts";
 import { describeWebTrack, trackAt, webTracksOf } from "./web-tracks.ts";
@@ -29,6 +30,8 @@ type WebMediaHandlers = ProvidedHandlers<(typeof rtspProvided)["calls"], (typeof
 export class WebMedia {
   readonly #options: WebMediaOptions;
   readonly #publishers = new Set<WebPublisher>();
+  /** By path, of what is being sent. */
+  readonly #players = new Map<string, PlayerCount>();
   #connections = 0;
 
   constructor(options: WebMediaOptions) {
@@ -83,12 +86,22 @@ export class WebMedia {
         this.#options.paths.get(path)?.source.requestKeyFrame?.();
         return null;
       },
+      players: ({ path, count }) => {
+        this.#players.get(path)?.set(count);
+        return null;
+      },
     },
     streams: {
       media: async ({ path, packetBytes }, to) => {
         const { paths } = this.#options;
-        const stream = await paths.open(path);
-        await sendMedia({ stream, webSound: paths.get(path)?.source.webSound, packetBytes }, to);
+        const players = new PlayerCount();
+        this.#players.set(path, players);
+        try {
+          const stream = await paths.open(path);
+          await sendMedia({ stream, webSound: paths.get(path)?.source.webSound, packetBytes, players }, to);
+        } finally {
+          if (this.#players.get(path) === players) this.#players.delete(path);
+        }
       },
     },
   };

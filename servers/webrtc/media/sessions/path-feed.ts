@@ -61,12 +61,16 @@ export class PathFeeds {
     const feed = this.#feeds.get(path) ?? new PathFeed(path, this.#options, this.#kept, (ended) => this.#forget(ended));
     this.#feeds.set(path, feed);
     feed.viewers.add(viewer);
+    void feed.tellPlayers();
     return feed;
   }
 
   leave(feed: PathFeed, viewer: FeedViewer): void {
     feed.viewers.delete(viewer);
-    if (feed.viewers.size > 0) return;
+    if (feed.viewers.size > 0) {
+      void feed.tellPlayers();
+      return;
+    }
     feed.close();
     this.#forget(feed);
   }
@@ -100,6 +104,9 @@ export class PathFeed {
   readonly #onEnd: (feed: PathFeed) => void;
   readonly #share: BudgetShare;
   #keptBytes = 0;
+  /** As the RTSP service knows them. */
+  #toldPlayers = 1;
+  #isTelling = false;
   #askedMs = Number.NEGATIVE_INFINITY;
 
   constructor(path: string, options: PathFeedsOptions, allKept: SharedBudget, onEnd: (feed: PathFeed) => void) {
@@ -109,6 +116,17 @@ export class PathFeed {
     this.#onEnd = onEnd;
     this.#incoming = options.services.open(rtspProvided, "media", { path, packetBytes: options.packetBytes }, credit);
     void this.#read();
+  }
+
+  /** Of many that come and go, one message at a time says how many there are. */
+  async tellPlayers(): Promise<void> {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    for (let count = this.viewers.size; count > 0 && count !== this.#toldPlayers; count = this.viewers.size) {
+      this.#toldPlayers = count;
+      await this.#options.services.call(rtspProvided, "players", { path: this.path, count }).catch(() => {});
+    }
+    this.#isTelling = false;
   }
 
   close(): void {
