@@ -50,7 +50,7 @@ it("[BL-415] one that has used up a share has its turn while hundreds come again
 });
 
 it("[BL-415] new connections and those with much to do have a part of the time beside hundreds that have little again and again", async () => {
-  const { turns, client, count } = openTurns();
+  const { accept, client, count } = openTurns();
   const calm = Array.from({ length: 300 }, (_, index) => client(`calm${index}`, 1, "a"));
   for (let turn = 0; turn < 40; turn++) {
     await nextTurn();
@@ -63,7 +63,7 @@ it("[BL-415] new connections and those with much to do have a part of the time b
     // Half of the turns in which connections are accepted have no time for anything else (BL-412).
     for (let turn = 0; turn < (isAccepting ? 64 : 32); turn++) {
       for (const one of calm) one.receive(1);
-      if (isAccepting) turns.accepted("d");
+      if (isAccepting) accept("d", 1);
       await nextTurn();
     }
     expect(count("much")).toBeGreaterThan(before + 4 * itemsOfShare);

@@ -42,5 +42,11 @@ export function openTurns(othersMs = (_name: string) => 0) {
       },
     };
   };
-  return { turns, done, client, count: (name: string) => done.filter((other) => other === name).length };
+  /** A connection is accepted, in so much time. */
+  const accept = (address: string, ms: number) => {
+    cpuMs += ms;
+    nowMs += ms;
+    turns.accepted(address);
+  };
+  return { turns, done, client, accept, count: (name: string) => done.filter((other) => other === name).length };
 }
