@@ -1,6 +1,7 @@
 import { Menu } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
 import type { ServiceId } from "../../../../contract/service.ts";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { useControl } from "../../control/client-context.tsx";
@@ -10,6 +11,7 @@ import { servicePages } from "../../services/registry.ts";
 import { CommandItems } from "../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../ui/commands.ts";
 import { attempt } from "../../ui/status/notify.tsx";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { IconMenu } from "../../ui/toolbar.tsx";
 
 const formats = [
@@ -37,6 +39,7 @@ export function ListMenu({ rows, ids, stem, item, chosen, commandsOf }: ListMenu
   const hasRows = useRowsView(rows, (view) => view.count > 0);
   // Rows change in place: whether it has ended decides what can be done with it.
   useRowsView(rows, () => chosen?.tone);
+  const label = chosen && shownText(`${chosen.verb} ${redactTarget(chosen.target)}`);
   const ofRow = chosen ? commandsOf(chosen) : [];
   const offered = formats.filter(({ format }) => format !== "har" || ids.some(isOfHttp));
   const ofList = [false, true].flatMap((credentials) =>
@@ -63,7 +66,7 @@ export function ListMenu({ rows, ids, stem, item, chosen, commandsOf }: ListMenu
     <IconMenu label="More: export, copy, send again" icon={IconDots} width={256}>
       {chosen && (
         <>
-          <Menu.Label>{`${chosen.verb} ${chosen.target}`}</Menu.Label>
+          <Menu.Label title={label}>{label}</Menu.Label>
           <CommandItems commands={ofRow} />
           <Menu.Divider />
         </>
