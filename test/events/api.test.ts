@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { type EventRow, eventColumns } from "../../contract/services/events.ts";
 import { textPieces } from "../../servers/core/http/connections/text-pieces.ts";
@@ -152,6 +153,19 @@ it("[EV-6] a body that is not an object is refused with an empty path, one that 
     const answer = await post(url, body);
     expect([answer.status, await answer.text()]).toEqual([400, '{"error":"Malformed JSON in request body"}']);
   }
+});
+
+it("[EV-204] a body with a content coding is 415, which says so", async () => {
+  const { url } = await startEvents();
+  for (const [coding, body] of [
+    ["gzip", gzipSync(JSON.stringify(eventBody()))],
+    ["gzip, br", JSON.stringify(eventBody())],
+  ] as const) {
+    const answer = await post(url, body, { "Content-Encoding": coding });
+    expect([answer.status, answer.headers.get("accept-encoding")]).toEqual([415, "identity"]);
+    expect(await answer.json()).toEqual({ error: "Content-Encoding is not supported: send the JSON as it is" });
+  }
+  expect((await post(url, JSON.stringify(eventBody()), { "Content-Encoding": "identity" })).status).toBe(201);
 });
 
 it("[EV-7] a body of 16,384 bytes is accepted, one byte more is 413, with and without Content-Length", async () => {

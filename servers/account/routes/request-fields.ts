@@ -4,7 +4,7 @@ import { runForClient } from "../../core/http/connections/client-work.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { formFieldsInSteps } from "../../core/http/messages/form-fields.ts";
 import { formParts } from "../../core/http/messages/form-parts.ts";
-import { readBody } from "../../core/http/messages/request-body.ts";
+import { isCoded, readBody } from "../../core/http/messages/request-body.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import { shownAccount } from "../access/access-refused.ts";
 import { Refusal } from "./refusal.ts";
@@ -16,8 +16,7 @@ const none: Fields = new Map();
 
 /** Throws 400, 415 and BodyTooLarge. Content-Type is often wrong: a body that starts like JSON is read as JSON, and a form labelled JSON as a form. */
 export async function readFields(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<Fields> {
-  const coding = request.headers["content-encoding"];
-  if (coding !== undefined && coding.toLowerCase() !== "identity") {
+  if (isCoded(request)) {
     request.resume();
     throw new Refusal(415, "unsupportedencoding", { headers: { "Accept-Encoding": "identity" } });
   }

@@ -6,7 +6,7 @@ import type { HttpHandler, HttpRequest, HttpResponse, HttpRoute } from "../../co
 import type { CorsOptions } from "../../core/http/messages/cors.ts";
 import { jsonType, send } from "../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
-import { readBody } from "../../core/http/messages/request-body.ts";
+import { isCoded, readBody } from "../../core/http/messages/request-body.ts";
 import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import { type RateDecision, type RateLimiter, rateLimitHeaderNames, rateLimitHeaders } from "../../core/limits/rate-limit.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
@@ -75,7 +75,10 @@ export function eventRoutes(options: EventRoutesOptions): readonly HttpRoute[] {
   }
 
   async function postEvent(request: HttpRequest, response: HttpResponse, address: string): Promise<void> {
-    const event = newEvent(parseEvent(await readBody(request, response, bodyBytes)), {
+    const body = await readBody(request, response, bodyBytes);
+    if (isCoded(request))
+      throw refusal(415, "Content-Encoding is not supported: send the JSON as it is", { "Accept-Encoding": "identity" });
+    const event = newEvent(parseEvent(body), {
       created_at: now(),
       ip_hash: hashOf(address),
       plugin_version: pluginVersion(request.headers["x-plugin-version"] as string | undefined),

@@ -18,6 +18,9 @@ const drainIdleMs = 500;
 export const hasBody = (request: IncomingMessage): boolean =>
   request.headers["transfer-encoding"] !== undefined || (request.headers["content-length"] ?? "0") !== "0";
 
+/** RFC 9110 §8.4: its bytes are not those of its media type. */
+export const isCoded = ({ headers }: IncomingMessage): boolean => !/^(?:identity)?$/i.test(headers["content-encoding"]?.trim() ?? "");
+
 /** To be called where an answer begins, or waits to: a body that nobody reads would be kept as it came, and the end of its connection not be seen. */
 export function dropUnreadBody(request: IncomingMessage): void {
   if (request.readableFlowing === null && !request.destroyed && hasBody(request)) request.resume();
