@@ -23,6 +23,24 @@ it.each([0, 2, 5])("[BL-342] no dialog stays over a page that is left %i frames 
   await page.getByRole("menuitem", { name: "Replay a file…" }).waitFor();
 });
 
+it("[BL-342] no tooltip is there when a page is shown again that was left while it was open", async () => {
+  const { page } = await open();
+  const show = (hash: string) =>
+    page.evaluate((to) => {
+      location.hash = to;
+    }, hash);
+  await page.getByRole("button", { name: "Pause", exact: true }).hover();
+  await page.getByRole("tooltip").waitFor();
+  await show("#/settings");
+  await page.getByText("Data folder").waitFor();
+  await page.mouse.move(100, 600);
+  await show("#/mqtt/live");
+  await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
+  await expect.poll(() => page.getByRole("tooltip").count()).toBe(0);
+  await page.getByRole("button", { name: "Pause", exact: true }).hover();
+  await page.getByRole("tooltip").waitFor();
+});
+
 it("[BL-486] rates are of the last second also when the page is shown again that was left while messages arrived", async () => {
   const { page, host } = await open();
   const client = await connectAsync(`mqtt://${host}`, { clientId: "many" });

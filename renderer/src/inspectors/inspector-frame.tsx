@@ -1,4 +1,4 @@
-import { ActionIcon, Tabs, Tooltip } from "@mantine/core";
+import { ActionIcon, Tabs } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import type { ComponentType, ReactNode, Ref } from "react";
 import type { DetailKind, Details } from "../../../contract/traffic/detail.ts";
@@ -8,6 +8,7 @@ import { Spring } from "../ui/panel.tsx";
 import { Boundary } from "../ui/status/boundary.tsx";
 import { TabList } from "../ui/tab-list.tsx";
 import { shownText } from "../ui/texts/shown-text.ts";
+import { Tooltip } from "../ui/tooltip.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./inspector-frame.module.css";
 

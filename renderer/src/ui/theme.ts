@@ -173,12 +173,12 @@ export const theme = createTheme({
     Progress: Progress.extend({ defaultProps: { size: 4, radius: "xl" } }),
     Slider: Slider.extend({ defaultProps: { size: 3, thumbSize: 12 } }),
     Switch: Switch.extend({ defaultProps: { size: "xs" } }),
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, fz: 12 } }),
     Menu: Menu.extend({
       defaultProps: { shadow: "md", withInitialFocusPlaceholder: false },
       styles: { label: { overflow: "hidden", textOverflow: "ellipsis", whiteSpace: "nowrap" } },
     }),
     // Without a transition: one that a hidden tab interrupts never ends, and what it closes would stay there, invisible, and take clicks.
+    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, fz: 12, transitionProps: { duration: 0 } } }),
     Popover: Popover.extend({ defaultProps: { transitionProps: { duration: 0 } } }),
     Modal: Modal.extend({ defaultProps: { transitionProps: { duration: 0 } } }),
     // Dialogs are composed of its parts, which do not take the defaults of the complete one.

@@ -1,7 +1,8 @@
-import { ActionIcon, Button, Divider, Menu, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Divider, Menu } from "@mantine/core";
 import { IconPlayerPause, IconPlayerPlayFilled } from "@tabler/icons-react";
 import { type ComponentType, type ReactNode, useState } from "react";
 import styles from "./toolbar.module.css";
+import { Tooltip } from "./tooltip.tsx";
 
 interface BarProps {
   readonly className?: string | undefined;

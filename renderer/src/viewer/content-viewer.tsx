@@ -1,4 +1,4 @@
-import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
+import { ActionIcon, SegmentedControl } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { IconDownload, IconSearch, IconTextWrap } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
@@ -6,6 +6,7 @@ import { CopyButton } from "../ui/copy/copy-button.tsx";
 import { saveFile } from "../ui/copy/files.ts";
 import { Caption, SectionTitle } from "../ui/panel.tsx";
 import { capitalized, formatBytes, formatPart } from "../ui/texts/quantity.ts";
+import { Tooltip } from "../ui/tooltip.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
 import type { CodeViewHandle } from "./code-view.tsx";
 import { charsetOf } from "./content-format.ts";

@@ -1,6 +1,7 @@
-import { ActionIcon, Badge, Tooltip } from "@mantine/core";
+import { ActionIcon, Badge } from "@mantine/core";
 import { IconArrowBackUp } from "@tabler/icons-react";
 import type { ConfigField } from "../../../../contract/config.ts";
+import { Tooltip } from "../../ui/tooltip.tsx";
 import { ConfigControl } from "./config-control.tsx";
 import styles from "./config-tab.module.css";
 import { changedUnder, type Draft, defaultText, draftOf, type EditedField } from "./draft.ts";

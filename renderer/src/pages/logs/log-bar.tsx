@@ -1,4 +1,4 @@
-import { Kbd, Tooltip, UnstyledButton } from "@mantine/core";
+import { Kbd, UnstyledButton } from "@mantine/core";
 import { IconChevronDown, IconChevronUp } from "@tabler/icons-react";
 import { useEffect, useMemo } from "react";
 import type { LogLine } from "../../../../contract/log.ts";
@@ -8,6 +8,7 @@ import { Chip } from "../../ui/panel.tsx";
 import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
+import { Tooltip } from "../../ui/tooltip.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import styles from "./log-bar.module.css";
 import { LevelTag } from "./log-lines.tsx";

@@ -1,9 +1,10 @@
-import { ActionIcon, Tooltip } from "@mantine/core";
+import { ActionIcon } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh, IconSettings, IconSquare } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { hashOf, servicePage } from "../../app/route.ts";
 import type { useServiceOperations } from "../../ui/services/use-service-operations.ts";
+import { Tooltip } from "../../ui/tooltip.tsx";
 import styles from "./service-card.module.css";
 
 interface CardButtonsProps {

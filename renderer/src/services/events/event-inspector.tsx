@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { ActionIcon, Button } from "@mantine/core";
 import { IconFilter, IconTextWrap } from "@tabler/icons-react";
 import { useMemo } from "react";
 import type { EventRow } from "../../../../contract/services/events.ts";
@@ -9,6 +9,7 @@ import { FieldRow, FieldRows, Section } from "../../inspectors/section.tsx";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { Caption, SectionTitle } from "../../ui/panel.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
+import { Tooltip } from "../../ui/tooltip.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { TextWell } from "../../viewer/content-well.tsx";
 import { layOutJson } from "../../viewer/layout/json-layout.ts";

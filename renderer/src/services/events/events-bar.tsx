@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Divider, FileButton, Menu, Popover, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Divider, FileButton, Menu, Popover } from "@mantine/core";
 import {
   IconChartBar,
   IconChevronDown,
@@ -22,6 +22,7 @@ import { attempt } from "../../ui/status/notify.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { IconButton, IconMenu, PauseButton, Toolbar } from "../../ui/toolbar.tsx";
+import { Tooltip } from "../../ui/tooltip.tsx";
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-bar.module.css";
 import { eventsPageCommands } from "./events-page-commands.ts";

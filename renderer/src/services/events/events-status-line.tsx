@@ -1,4 +1,4 @@
-import { ActionIcon, Loader, Menu, Tooltip, UnstyledButton } from "@mantine/core";
+import { ActionIcon, Loader, Menu, UnstyledButton } from "@mantine/core";
 import { IconChevronLeft, IconChevronLeftPipe, IconChevronRight, IconChevronRightPipe } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
@@ -7,6 +7,7 @@ import { StatusLink } from "../../list/list-status.tsx";
 import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import { formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
+import { Tooltip } from "../../ui/tooltip.tsx";
 import type { EventPages, EventPagesView } from "./event-pages.ts";
 import styles from "./events-status-line.module.css";
 

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from "@mantine/core";
+import { ActionIcon } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { type HttpViews, httpActions, type SseSubscriber } from "../../../../contract/services/http.ts";
@@ -14,6 +14,7 @@ import { originOf } from "../../ui/texts/address.ts";
 import { formatCount, formatCountOf, pluralOf } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatDurationExact, isoTime } from "../../ui/texts/time.ts";
+import { Tooltip } from "../../ui/tooltip.tsx";
 import { SendEvent } from "./send-event.tsx";
 import styles from "./sse-panel.module.css";
 

@@ -1,5 +1,6 @@
-import { Button, Tooltip } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
+import { Tooltip } from "../../ui/tooltip.tsx";
 
 interface SendButtonProps {
   readonly title?: string;

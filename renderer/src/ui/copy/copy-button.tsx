@@ -1,7 +1,8 @@
-import { ActionIcon, Tooltip } from "@mantine/core";
+import { ActionIcon } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { attempt } from "../status/notify.tsx";
+import { Tooltip } from "../tooltip.tsx";
 import { copyText } from "./copy-text.ts";
 
 const shownMs = 1_200;

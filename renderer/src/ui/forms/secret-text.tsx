@@ -1,6 +1,7 @@
-import { ActionIcon, Tooltip } from "@mantine/core";
+import { ActionIcon } from "@mantine/core";
 import { IconEye, IconEyeOff } from "@tabler/icons-react";
 import { useState } from "react";
+import { Tooltip } from "../tooltip.tsx";
 
 interface RevealButtonProps {
   /** Name of the secret: "the password". */

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Divider, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Divider } from "@mantine/core";
 import { IconRestore, IconUserPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { type AccountUser, accountActions } from "../../../../../contract/services/account.ts";
@@ -17,6 +17,7 @@ import { Answered } from "../../../ui/status/answered.tsx";
 import { NoRows } from "../../../ui/status/empty-state.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
 import { formatCountOf, pluralOf } from "../../../ui/texts/quantity.ts";
+import { Tooltip } from "../../../ui/tooltip.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { useAccountView } from "../account-service.ts";
 import { AccountStatusLine } from "../account-status-line.tsx";

@@ -1,9 +1,10 @@
-import { ActionIcon, Button, Progress, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Progress } from "@mantine/core";
 import { IconCheck, IconSparkles, IconTrash, IconUpload, IconX } from "@tabler/icons-react";
 import type { EventJob } from "../../../../../contract/services/events.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
+import { Tooltip } from "../../../ui/tooltip.tsx";
 import { eventsAsk } from "./import-file.ts";
 import styles from "./job-chip.module.css";
 import { jobFigures, jobPercent, jobTitle } from "./job-words.ts";

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from "@mantine/core";
+import { ActionIcon } from "@mantine/core";
 import { IconRestore } from "@tabler/icons-react";
 import { type EventsViews, eventsActions, type LimitGauge } from "../../../../../contract/services/events.ts";
 import { useControl } from "../../../control/client-context.tsx";
@@ -6,6 +6,7 @@ import { SectionTitle } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
+import { Tooltip } from "../../../ui/tooltip.tsx";
 import styles from "./plots-band.module.css";
 
 const segments = 20;

@@ -1,4 +1,4 @@
-import { ActionIcon, Loader, Tooltip } from "@mantine/core";
+import { ActionIcon, Loader } from "@mantine/core";
 import { IconRefresh, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { type GrpcProtoProblem, type GrpcProtoSource, type GrpcViews, grpcActions } from "../../../../../contract/services/grpc.ts";
@@ -14,6 +14,7 @@ import { formatBytes, formatCount, formatCountOf, listText, pluralOf } from "../
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDurationExact } from "../../../ui/texts/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
+import { Tooltip } from "../../../ui/tooltip.tsx";
 import styles from "./protos.module.css";
 import type { ProtoUpload } from "./use-add-protos.ts";
 

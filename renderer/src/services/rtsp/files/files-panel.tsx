@@ -1,4 +1,4 @@
-import { ActionIcon, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, TextInput } from "@mantine/core";
 import { IconPencil, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { type RtspFileView, rtspActions } from "../../../../../contract/services/rtsp.ts";
@@ -13,6 +13,7 @@ import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { UploadProgress } from "../../../ui/status/upload-progress.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
+import { Tooltip } from "../../../ui/tooltip.tsx";
 import styles from "./files-panel.module.css";
 import type { RefusedFile } from "./refused-file.ts";
 import type { AddFiles, FileUpload } from "./use-add-files.ts";

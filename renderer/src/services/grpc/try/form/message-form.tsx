@@ -1,10 +1,11 @@
 import type { DescField, DescMessage, DescOneof, JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { ActionIcon, Button, Select, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Select, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import { Note } from "../../../../ui/panel.tsx";
 import { formatCount, formatCountOf } from "../../../../ui/texts/quantity.ts";
 import { shownText } from "../../../../ui/texts/shown-text.ts";
+import { Tooltip } from "../../../../ui/tooltip.tsx";
 import { labelOf, typeText } from "../../schema/type-fields.ts";
 import { fieldValue, firstValue, hasPresence, isObject, isRequired, shapeOf, type ValueShape, withValue } from "./form-value.ts";
 import styles from "./message-form.module.css";
