@@ -223,6 +223,53 @@ describe("TURN limits and trouble", () => {
     expect(lost()).toBe(0);
   });
 
+  it("[WEBRTC-557] what comes as fast as it is forwarded is not late for ever", async () => {
+    const { path } = openPath({ delayMs: 60_000 });
+    let passed = 0;
+    const pass = (count: number) => {
+      for (let left = count; left > 0; left--) path.pass(1_000, () => passed++);
+    };
+    pass(400);
+    path.change(noImpairment);
+    for (let before = passed; path.delayedBytes > 0; before = passed) {
+      pass(20);
+      await until(() => passed > before);
+    }
+    expect(path.isIdle).toBe(true);
+  });
+
+  it("[WEBRTC-557] what is lost between two bursts does not hold up what is delayed later", async () => {
+    const { path, lost } = openPath({ delayMs: 60_000 });
+    let passed = 0;
+    const pass = (count: number) => {
+      for (let left = count; left > 0; left--) path.pass(1_000, () => passed++);
+    };
+    pass(100);
+    path.change(noImpairment);
+    expect(passed).toBeLessThan(100);
+    path.change({ ...noImpairment, isCut: true });
+    expect(lost()).toBe(100 - passed);
+    path.change({ ...noImpairment, delayMs: 5 });
+    pass(1);
+    await until(() => passed + lost() === 101);
+    expect(path.delayedBytes).toBe(0);
+  });
+
+  it("[WEBRTC-557] hundreds of datagrams that are due at once all arrive, also at another relay of this service", async () => {
+    const { server, client, id } = await relaying();
+    const other = await TurnClientUnderTest.connect(server);
+    const port = await other.relayedPort();
+    expect(errorOf(await other.permit("127.0.0.1"))).toBe(0);
+    server.engine.impair(id, { ...noImpairment, delayMs: 60_000 });
+    for (let sent = 0; sent < 1_000; sent += 50) {
+      for (let count = 0; count < 50; count++) client.indicate("127.0.0.1", port, Buffer.alloc(100));
+      expect(errorOf(await client.refresh(600))).toBe(0);
+    }
+    server.engine.impair(id, noImpairment);
+    await until(() => other.received().length === 1_000);
+    expect(server.engine.allocations()[0]?.lost.impaired).toBe(0);
+  });
+
   it("[WEBRTC-558] what a relay delays and then loses is counted: by a cut, the end of its allocation, or beyond what all may have", async () => {
     const { server, client, peer, id } = await relaying();
     const lost = () => server.engine.allocations()[0]?.lost.impaired;

@@ -37,6 +37,11 @@ interface Delayed {
 
 /** What waiting costs beside the data. */
 const entryBytes = 500;
+/** Much that is due at once would overflow the receive buffer of whom it is for. */
+const burstBytes = 16 << 10;
+const burstIntervalMs = 5;
+
+const noWait = (): void => {};
 
 /** Holds back, or loses, the datagrams of one relay. They keep their order. */
 export class ImpairedPath {
@@ -48,16 +53,16 @@ export class ImpairedPath {
   #impairment = noImpairment;
   #timer: NodeJS.Timeout | undefined;
   #waitsForTurn = false;
+  #endWait = noWait;
+  /** Since the last burst. */
+  #arrivedBytes = 0;
   /** With what the entries take. */
   delayedBytes = 0;
 
   constructor(options: ImpairedPathOptions) {
     this.#options = options;
     this.#share = options.unsent.open(options.address, () => this.lose());
-    this.#turn = options.work.join(() => {
-      this.#waitsForTurn = false;
-      this.#forwardDue();
-    });
+    this.#turn = options.work.join(() => this.#goOn());
     this.#random = options.random ?? Math.random;
   }
 
@@ -91,6 +96,7 @@ export class ImpairedPath {
     if (isCut || (loss > 0 && this.#random() < loss) || (isDelayed && this.delayedBytes + bytes > mostDelayedBytes)) onLost(1);
     else if (isDelayed) {
       this.#delayed.push({ bytes, forward, dueMs: Math.max(performance.now() + delayMs, this.#delayed.at(-1)?.dueMs ?? 0) });
+      this.#arrivedBytes += bytes;
       // It may be the one that has most then, and lose all of it.
       this.#count(bytes);
       this.#schedule();
@@ -112,12 +118,21 @@ export class ImpairedPath {
     }, waitMs);
   }
 
-  #forwardDue(): void {
+  #goOn(arrived = 0): void {
+    this.#waitsForTurn = false;
+    this.#forwardDue(arrived);
+  }
+
+  /** A burst, and as much as has arrived since the last one: else what comes fast would be late for ever. */
+  #forwardDue(arrived = 0): void {
     const nowMs = performance.now();
+    const leastLeft = this.delayedBytes - Math.max(burstBytes, this.delayedBytes >> 4) - arrived;
     for (let first = this.#delayed[0]; first && first.dueMs <= nowMs; first = this.#delayed[0]) {
-      if (this.#turn.isOver) {
+      const isBurst = this.delayedBytes <= leastLeft;
+      if (isBurst || this.#turn.isOver) {
         this.#waitsForTurn = true;
-        this.#turn.later();
+        if (isBurst) this.#waitForBurst();
+        else this.#turn.later();
         return;
       }
       this.#delayed.shift();
@@ -131,10 +146,24 @@ export class ImpairedPath {
     this.#schedule();
   }
 
+  #waitForBurst(): void {
+    this.#arrivedBytes = 0;
+    const end = this.#options.work.wait(burstIntervalMs, () => {
+      this.#endWait = noWait;
+      this.#goOn(this.#arrivedBytes);
+    });
+    this.#endWait = () => {
+      end();
+      this.#endWait = noWait;
+      this.#waitsForTurn = false;
+    };
+  }
+
   /** What is delayed is lost. */
   lose(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#endWait();
     const { length } = this.#delayed.splice(0);
     this.#count(-this.delayedBytes);
     if (length > 0) this.#options.onLost(length);
