@@ -112,6 +112,7 @@ export class Pipeline {
     this.#isPausing = true;
     this.#hold();
     if (!this.#next || this.#hasRoom(this.#most - 1)) this.#releaseInTurn();
+    else this.#stop();
     return pauseParser;
   }
 
