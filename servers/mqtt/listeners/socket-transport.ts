@@ -99,6 +99,9 @@ function attach(engine: Engine, socket: Socket, encrypted: boolean): void {
   endsBy(socket, (why) => connection.cutOff(why));
   const onChunk = (chunk: Buffer) => connection.receive(chunk);
   if (encrypted || !readIntoSharedBuffer(socket, onChunk)) socket.on("data", onChunk);
+  socket.on("end", () => {
+    connection.hasLeft = true;
+  });
   socket.on("close", () => connection.close("The connection was lost.", true));
 }
 

@@ -147,6 +147,33 @@ describe("deliveries to a frozen or delayed client", () => {
     expect(client.received.filter(({ type }) => type === "publish")).toEqual([]);
   });
 
+  it("[MQTT-506] what is held back for a frozen client that has left is dropped when the freeze ends", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    await faults.frozen(broker);
+    await broker.act("publish", { topic: "t", payload: "x" });
+    const id = await newest(broker);
+    client.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await broker.act("client.release", { clientId: "c" });
+    await expect.poll(() => rowOf(broker, id)).toMatchObject({ tone: "failed", outcome: "dropped for 1" });
+    expect(await broker.act("message.read", { id })).toMatchObject({ delivered: 0, deliveries: [{ dropped: "connection ended" }] });
+  });
+
+  it("[MQTT-506] a client that is frozen again when its freeze ends stays frozen", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    await faults.frozen(broker);
+    await broker.act("publish", { topic: "t", payload: "x" });
+    await faults.frozen(broker);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(client.received.filter(({ type }) => type === "publish")).toEqual([]);
+    await broker.act("client.release", { clientId: "c" });
+    expect(seen(await client.expect("publish")).payload).toBe("x");
+  });
+
   it("[MQTT-506] a frozen client that the broker disconnects gets what was held back, and it counts as delivered", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c" });

@@ -95,6 +95,9 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   goodbye: DisconnectPacket | undefined = undefined;
   /** Packets are queued: an asynchronous answer is pending, or the client is frozen or above its rate. */
   private holds = 0;
+  private freezes = 0;
+  /** It sends nothing more: it reads nothing either, but what is on its way. */
+  hasLeft = false;
   messagesIn = 0;
   messagesOut = 0;
   bytesIn = 0;
@@ -209,14 +212,21 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   freeze(): () => void {
     this.hold();
     this.output.faults.freeze();
+    const freeze = ++this.freezes;
     return () => {
       if (this.state === "closed") return;
-      this.run(() => {
-        this.output.faults.thaw();
-        this.release();
-        this.session?.pump();
+      this.release();
+      // Not before what it has sent is read: it may have left in the meantime.
+      setImmediate(() => {
+        if (this.state !== "closed" && freeze === this.freezes) this.run(() => this.thaw());
       });
     };
+  }
+
+  private thaw(): void {
+    if (this.hasLeft) this.output.faults.lose();
+    else this.output.faults.thaw();
+    this.session?.pump();
   }
 
   /** Delays all writes by `delayMs` until the returned function is called. */
