@@ -74,23 +74,6 @@ it("[RTSP-63] a picture begins with a key frame and its parameter sets; another 
   expect(items.length).toBe(count);
 });
 
-it("[RTSP-248] the rates of a path are of whole seconds: in the one in which its source begins or pauses it has none", async () => {
-  const { server, look } = await startForDashboards();
-  const seen = new Set<number>();
-  const rate = () => {
-    const { frameRate } = server.views.get("paths")?.paths.find(({ name }) => name === "stream") ?? { frameRate: 0 };
-    seen.add(frameRate);
-    return frameRate;
-  };
-  for (let times = 0; times < 3; times++) {
-    look("picture", "stream", 1);
-    await until(() => rate() > 0);
-    look("picture", "stream", 0);
-    await until(() => rate() === 0);
-  }
-  for (const shown of seen) expect(shown === 0 || (shown > 20 && shown < 30) ? "whole" : shown).toBe("whole");
-});
-
 it("[RTSP-65] sound is sent on request, with what its decoder needs, and without that of the past", async () => {
   const { look, sounds, pictures } = await startForDashboards();
   look("picture", "test", 1);
