@@ -82,6 +82,44 @@ it("[HTTP-162] of bodies that are not chunked some pieces are read in a poll of 
   expect(most).toBeLessThanOrEqual((16 * 3 + connections) * (64 << 10));
 });
 
+/** Its turns come late, as on a busy machine. */
+class LateTurns extends WorkTurns {
+  override later(connection: Parameters<WorkTurns["later"]>[0]): void {
+    setTimeout(() => super.later(connection), 30);
+  }
+}
+
+it("[HTTP-162] reading goes on behind a body that was long, where the next request came with its end and waited for its turn", async () => {
+  const length = 128 << 10;
+  let read = 0;
+  const answers: (() => void)[] = [];
+  const turns = new LateTurns();
+  const server = createServer(pipelinedRequests, (request, response) => {
+    request.on("data", (piece: Buffer) => {
+      read += piece.length;
+    });
+    answers.push(() => response.end("ok"));
+  });
+  boundPipelines(server, undefined, turns);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onEnd(() => server.close());
+  onEnd(() => turns.close());
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
+  onEnd(() => socket.destroy());
+  const last = 1_000;
+  const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`);
+  await until(() => answers.length === 1);
+  socket.write(Buffer.alloc(length - last));
+  await until(() => read === length - last);
+  socket.write("x".repeat(last) + get);
+  await until(() => answers.length === 2);
+  for (const answer of answers) answer();
+  socket.write(get);
+  await until(() => answers.length === 3);
+});
+
 it("[HTTP-153] what came is read before the end of the client's side", async () => {
   const bodies: number[] = [];
   const server = createServer(pipelinedRequests, (request) => {

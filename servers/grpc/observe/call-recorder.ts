@@ -21,7 +21,7 @@ function withoutSecretsOf(path: string, reason: string): string {
   if (target === path) return reason;
   const found = new FoundCredentials();
   redactTarget(path, (value) => found.add(value));
-  return found.hideIn(reason.replaceAll(path, target));
+  return found.hideIn(reason.replaceAll(path, () => target));
 }
 
 export interface CallRecorderOptions {

@@ -13,8 +13,8 @@ interface ReadSocket extends Socket {
 /** The pipeline of its connection. */
 interface Reader {
   readonly work: Pick<WorkConnection, "readLater">;
-  /** Reading is paused until requests are answered. */
-  readonly held: boolean;
+  /** It has stopped reading, and begins again itself. */
+  readonly isStopped: boolean;
 }
 
 /** Of a connection in a poll of the event loop. */
@@ -61,7 +61,7 @@ export class LengthBody implements ArrivingBody {
       this.#waits = false;
       this.#bytesRead = 0;
       // Also where the request is paused: what comes is a piece that waits, and a "resume" does not always start what was stopped here.
-      if (!this.#reader.held && !socket.destroyed && !socket._paused) startReading(socket);
+      if (!this.#reader.isStopped && !socket.destroyed && !socket._paused) startReading(socket);
     });
   }
 

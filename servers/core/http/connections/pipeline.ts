@@ -54,8 +54,9 @@ export class Pipeline {
   #nextKeepsAlive = false;
   /** The parser was paused, and has not reported yet how far it came. */
   #isPausing = false;
+  /** Nothing is parsed. */
   #held = false;
-  /** Nothing is read. */
+  /** Nothing is read either. */
   #isStopped = false;
   #isReleasing = false;
   /** The body that arrives, if it is chunked. The parser gets it in steps. */
@@ -231,9 +232,9 @@ export class Pipeline {
     return true;
   }
 
-  /** Reading is paused until requests are answered. */
-  get held(): boolean {
-    return this.#held;
+  /** Nothing is read until it is the connection's turn, or requests are answered. */
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
   get socket(): Socket {

@@ -44,8 +44,8 @@ export async function readBody(request: RecordedRequest, response: ServerRespons
   }
   return await new Promise((resolve, reject) => {
     const reading = new BodyReading(request, response, limitBytes, resolve, reject);
-    request.readWith(reading);
     if (isTooLarge) reading.refuse(new BodyTooLarge());
+    request.readWith(reading);
   });
 }
 
