@@ -246,6 +246,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       if (status.state === "running") managed.setWatched(hub.hasSubscribers(views));
       if (status.state === "running") log.info(`Listening: ${status.endpoints.map(({ url }) => url).join(", ")}`);
       if (status.state === "stopped") log.info("Stopped");
+      forgetOtherFailure();
     },
     onCounters,
     ...(options.timing && { timing: options.timing }),
@@ -296,6 +297,11 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       return toFailure(error).message !== failure.message;
     }
   }
+  /** The configuration may also have changed before the start failed. */
+  function forgetOtherFailure(): void {
+    const { status } = managed;
+    if (status.state === "failed" && isOfOtherConfig(status.failure)) managed.forgetFailure();
+  }
   function refresh() {
     traffic.limitRows(settings.current.app.keptRows);
     hub.publish("status", view());
@@ -313,8 +319,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   function takeOver() {
     configRevision++;
     managed.setLogLevel(resolveOrDefault().logLevel as LogLevel);
-    const { status } = managed;
-    if (status.state === "failed" && isOfOtherConfig(status.failure)) managed.forgetFailure();
+    forgetOtherFailure();
     refresh();
   }
 

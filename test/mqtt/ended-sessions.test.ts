@@ -1,6 +1,12 @@
 import { describe, expect, it, vi } from "vitest";
 import { type DeliveryTrace, Message } from "../../servers/mqtt/engine/routing/message.ts";
-import { abandonSession, adoptSession, restoreClosed, surrenderSession } from "../../servers/mqtt/engine/session/move-session.ts";
+import {
+  abandonSession,
+  adoptSession,
+  restoreClosed,
+  surrenderAll,
+  surrenderSession,
+} from "../../servers/mqtt/engine/session/move-session.ts";
 import { type Broker, type Connected, connectWire, startBroker } from "./harness.ts";
 import { isOverForMost, MemoryClient, startEngine } from "./memory-client.ts";
 
@@ -165,6 +171,25 @@ describe("messages of a session that ends", () => {
     await expect.poll(() => moved).toBe(5_000);
     expect(engine.counters.dropped["session ended"]).toBe(0);
     expect(engine.load).toMatchObject({ waiting: 0, bytes: 0, holders: 0 });
+  });
+
+  it("[MQTT-502] are given to no other member of a shared subscription, when other brokers take all sessions over", async () => {
+    const { engine } = await startEngine();
+    const join = async (clientId: string) => {
+      const client = new MemoryClient(engine, clientId, { ...kept(clientId), cleanStart: false });
+      client.subscribe("$share/group/jobs", 1);
+      await expect.poll(() => client.received.length).toBe(2);
+      return client;
+    };
+    const first = await join("first");
+    for (const text of ["1", "2"])
+      engine.publishInternal(new Message({ topic: "jobs", payload: Buffer.from(text), qos: 1, retain: false }));
+    await expect.poll(() => first.received.length).toBe(4);
+    const second = await join("second");
+    surrenderAll(engine);
+    await expect.poll(() => engine.load).toMatchObject({ waiting: 0, bytes: 0 });
+    expect(second.received.map(({ type }) => type)).toEqual(["connack", "suback", "disconnect"]);
+    expect(engine.counters.dropped["session ended"]).toBe(0);
   });
 
   it("[MQTT-472] one that comes from another broker is restored in steps, with its messages, before it is opened; what was missed comes behind them", async () => {

@@ -79,3 +79,12 @@ it("[BL-487] a setting that was refused is told of until it is valid", async () 
   await dashboard.call("config.override", { id: "mqtt", values: { port: 0 } });
   expect(await state()).toBe("stopped");
 });
+
+it("[BL-487] a start that fails after its configuration was changed leaves the service stopped", async () => {
+  const { dashboard } = await supervise();
+  await dashboard.call("config.write", { ...http, values: { starts: "fails" } });
+  const refused = dashboard.refusal("service.start", http);
+  await dashboard.call("config.write", { ...http, values: { starts: "well" } });
+  expect(await refused).toMatchObject({ code: "CONFIG_INVALID" });
+  expect((await dashboard.call("service.list", {})).find(({ id }) => id === "http")?.status).toEqual({ state: "stopped" });
+});

@@ -1,5 +1,9 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
+import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 import { type Broker, connectWire, seen, startBroker, type WireClient } from "../harness.ts";
+import { MemoryClient, startEngine } from "../memory-client.ts";
 
 describe("freezing and delaying", () => {
   it("[MQTT-126] nothing is read from or sent to a frozen client until it is released", async () => {
@@ -213,5 +217,45 @@ describe("deliveries to a frozen or delayed client", () => {
     again.send({ type: "puback", packetId, reason: 0 });
     await expect.poll(() => rowOf(broker, id)).toMatchObject({ tone: "ok", outcome: "1 of 1 acknowledged" });
     expect(await read()).toMatchObject({ delivered: 1, acknowledged: 1, deliveries: [{ clientId: "c", qos: 1 }] });
+  });
+
+  it("[MQTT-506] what was held back for a client that is gone, and goes to another member of its group, is awaited from that one alone", async () => {
+    const broker = await startBroker();
+    const properties = { sessionExpiryInterval: 60 };
+    const client = await connectWire(broker, 5, { clientId: "c", cleanStart: false, properties });
+    await client.subscribe("$share/group/t", { qos: 1 });
+    await faults.delayed(broker);
+    await broker.act("publish", { topic: "t", payload: "x", qos: 1 });
+    const id = await newest(broker);
+    const other = await connectWire(broker, 5, { clientId: "other" });
+    await other.subscribe("$share/group/t", { qos: 1 });
+    client.destroy();
+    const { packetId } = await other.expect("publish");
+    other.send({ type: "puback", packetId, reason: 0 });
+    await expect.poll(() => rowOf(broker, id)).toMatchObject({ tone: "ok", outcome: "1 of 1 acknowledged" });
+    expect(await broker.act("message.read", { id })).toMatchObject({ delivered: 1, dropped: 0, deliveries: [{ clientId: "other" }] });
+  });
+
+  it("[MQTT-506] what is held back of QoS 0 keeps nothing of what its message was read with", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const { engine } = await startEngine();
+    const client = new MemoryClient(engine, "c");
+    client.subscribe("t");
+    await expect.poll(() => client.received.length).toBe(2);
+    client.connection.freeze();
+    const publish = () => {
+      const message = new Message({ topic: "t", payload: Buffer.from("x"), qos: 0, retain: false });
+      engine.publishInternal(message);
+      return new WeakRef(message);
+    };
+    const messages = Array.from({ length: 100 }, publish);
+    await expect.poll(() => client.connection.output.pendingBytes).toBeGreaterThan(0);
+    // The newest may still be in use.
+    const left = () => {
+      collect();
+      return messages.filter((message) => message.deref()).length;
+    };
+    await expect.poll(left).toBeLessThan(10);
   });
 });

@@ -42,8 +42,8 @@ export class Delivery {
     if (!this.asRetained && this.state !== "awaiting pubcomp") this.message.trace?.owes(place, more);
   }
 
-  /** Over, however it is. */
-  ended(): void {
+  /** Nothing is sent of it any more: it is over, or another session has the message. */
+  leftInflight(): void {
     if (!this.isHeldBack) return;
     this.isHeldBack = false;
     this.message.trace?.unsent();

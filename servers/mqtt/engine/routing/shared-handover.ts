@@ -135,7 +135,8 @@ export class SharedHandover {
     const { inflight, queue } = from;
     /** Those whose connected members can take no more: what is left for them waits here. */
     const full = new Set<SharedGroup>();
-    const isOver = () => how === "away" && !this.isAway(from);
+    // Another broker delivers what a session had that has moved.
+    const isOver = () => from.hasMoved || (how === "away" && !this.isAway(from));
     let looks = 0;
     for (const delivery of inflight.size > 0 ? inflight.inOrder() : []) {
       if (++looks % looksOfStep === 0) yield;

@@ -75,9 +75,7 @@ function* dropAll(session: Session): Generator<undefined, void> {
   }
 }
 
-function leave(session: Session, delivery: Delivery): void {
-  const { message, asRetained } = delivery;
+function leave(session: Session, { message, asRetained }: Delivery): void {
   if (!session.hasMoved) session.drop(message, "session ended");
   else if (!asRetained) message.trace?.moved(session.clientId);
-  delivery.ended();
 }

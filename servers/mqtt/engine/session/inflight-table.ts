@@ -76,6 +76,7 @@ export class InflightTable {
     delivery.inChunk = false;
     this.held.remove(delivery);
     delivery.owed("sent", -1);
+    delivery.leftInflight();
   }
 
   /** In the order of sending. */

@@ -376,7 +376,6 @@ export class Session {
   forget(delivery: Delivery): void {
     this.inflight.delete(delivery.packetId);
     this.store?.removed(this, delivery);
-    delivery.ended();
   }
 
   /** All deliveries in flight and in the queue. */
@@ -385,7 +384,7 @@ export class Session {
     yield* this.queue;
   }
 
-  drop(message: Message, why: DropReason): void {
+  drop(message: Pick<Message, "trace">, why: DropReason): void {
     this.dropped++;
     this.context.counters.dropped[why]++;
     message.trace?.dropped(this.clientId, why);
