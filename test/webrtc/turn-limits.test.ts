@@ -223,6 +223,40 @@ describe("TURN limits and trouble", () => {
     expect(lost()).toBe(0);
   });
 
+  it("[WEBRTC-557] a burst that takes several turns is no longer than one that takes one", () => {
+    const later: (() => void)[] = [];
+    const bursts: (() => void)[] = [];
+    const noWait = () => {};
+    const work = Object.assign(new WorkTurns(() => 0).background("192.0.2.1"), {
+      join(goOn: () => void) {
+        let asked = 0;
+        return {
+          get isOver() {
+            return ++asked % 3 === 0;
+          },
+          later: () => void later.push(goOn),
+        };
+      },
+      wait(_milliseconds: number, act: () => void) {
+        bursts.push(act);
+        return noWait;
+      },
+    });
+    const { path } = openPath({ delayMs: 60_000 }, { work });
+    let passed = 0;
+    for (let count = 0; count < 500; count++) path.pass(100, () => passed++);
+    path.change(noImpairment);
+    const sizes: number[] = [];
+    for (let before = 0; path.delayedBytes > 0; ) {
+      for (let goOn = later.shift(); goOn; goOn = later.shift()) goOn();
+      sizes.push(passed - before);
+      before = passed;
+      bursts.shift()?.();
+    }
+    expect(sizes.length).toBeGreaterThan(10);
+    expect(Math.max(...sizes)).toBeLessThan(40);
+  });
+
   it("[WEBRTC-557] what comes as fast as it is forwarded is not late for ever", async () => {
     const { path } = openPath({ delayMs: 60_000 });
     let passed = 0;

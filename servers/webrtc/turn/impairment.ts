@@ -54,7 +54,9 @@ export class ImpairedPath {
   #timer: NodeJS.Timeout | undefined;
   #waitsForTurn = false;
   #endWait = noWait;
-  /** Since the last burst. */
+  /** Of the burst that has begun, which goes on in further turns. */
+  #burstLeft = 0;
+  /** Since that burst began. */
   #arrivedBytes = 0;
   /** With what the entries take. */
   delayedBytes = 0;
@@ -62,7 +64,10 @@ export class ImpairedPath {
   constructor(options: ImpairedPathOptions) {
     this.#options = options;
     this.#share = options.unsent.open(options.address, () => this.lose());
-    this.#turn = options.work.join(() => this.#goOn());
+    this.#turn = options.work.join(() => {
+      this.#waitsForTurn = false;
+      this.#forwardDue();
+    });
     this.#random = options.random ?? Math.random;
   }
 
@@ -84,7 +89,7 @@ export class ImpairedPath {
     for (const delayed of this.#delayed) delayed.dueMs = 0;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (!this.#waitsForTurn) this.#forwardDue();
+    if (!this.#waitsForTurn) this.#beginBurst();
   }
 
   /** Forwards the datagram of this size, now or later, or loses it. */
@@ -114,28 +119,29 @@ export class ImpairedPath {
     const waitMs = Math.max(1, first.dueMs - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#forwardDue();
+      this.#beginBurst();
     }, waitMs);
   }
 
-  #goOn(arrived = 0): void {
-    this.#waitsForTurn = false;
-    this.#forwardDue(arrived);
+  /** With as much as has arrived since the last one: else what comes fast would be late for ever. */
+  #beginBurst(arrived = 0): void {
+    this.#burstLeft = Math.max(burstBytes, this.delayedBytes >> 4) + arrived;
+    this.#arrivedBytes = 0;
+    this.#forwardDue();
   }
 
-  /** A burst, and as much as has arrived since the last one: else what comes fast would be late for ever. */
-  #forwardDue(arrived = 0): void {
+  #forwardDue(): void {
     const nowMs = performance.now();
-    const leastLeft = this.delayedBytes - Math.max(burstBytes, this.delayedBytes >> 4) - arrived;
     for (let first = this.#delayed[0]; first && first.dueMs <= nowMs; first = this.#delayed[0]) {
-      const isBurst = this.delayedBytes <= leastLeft;
-      if (isBurst || this.#turn.isOver) {
+      const isBurstOver = this.#burstLeft <= 0;
+      if (isBurstOver || this.#turn.isOver) {
         this.#waitsForTurn = true;
-        if (isBurst) this.#waitForBurst();
+        if (isBurstOver) this.#waitForBurst();
         else this.#turn.later();
         return;
       }
       this.#delayed.shift();
+      this.#burstLeft -= first.bytes;
       this.#count(-first.bytes);
       try {
         first.forward();
@@ -147,10 +153,10 @@ export class ImpairedPath {
   }
 
   #waitForBurst(): void {
-    this.#arrivedBytes = 0;
     const end = this.#options.work.wait(burstIntervalMs, () => {
       this.#endWait = noWait;
-      this.#goOn(this.#arrivedBytes);
+      this.#waitsForTurn = false;
+      this.#beginBurst(this.#arrivedBytes);
     });
     this.#endWait = () => {
       end();
