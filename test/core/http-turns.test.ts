@@ -1,10 +1,12 @@
 import { EventEmitter, once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { type WaitingResponse, waitWithClient } from "../../servers/core/http/connections/client-wait.ts";
 import { writeForClient } from "../../servers/core/http/connections/client-work.ts";
 import { createHttpConnections } from "../../servers/core/http/connections/http-connections.ts";
+import { pipelinedRequests } from "../../servers/core/http/connections/pipelined-request.ts";
 import type { HttpRequest, HttpResponse } from "../../servers/core/http/http-route.ts";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { ClientLeft } from "../../servers/core/service/client-left.ts";
@@ -69,6 +71,35 @@ it.each([
   const clients = Array.from({ length: count }, () => connect((server.address() as AddressInfo).port, "127.0.0.1"));
   await until(() => accepted.length === count);
   for (const client of clients) leave(client.on("error", () => {}));
+  expect(await mostInTurn(() => ended, count)).toBeLessThanOrEqual(itemsOfTurn);
+  await until(() => connections.open === 0);
+  for (const client of clients) client.destroy();
+});
+
+it("[BL-381] so are those on which another protocol has begun", async () => {
+  const { turns, pass } = workTime();
+  const count = 400;
+  const connections = createHttpConnections(turns);
+  const upgraded: Socket[] = [];
+  let ended = 0;
+  const server = createHttpServer(pipelinedRequests);
+  server.on("connection", (socket) => connections.opened(socket, { unanswered: 32, headerBytes: 16_384 }, new SharedBudget(1 << 20)));
+  server.on("upgrade", (_, duplex) => {
+    const socket = duplex as Socket;
+    connections.upgraded(socket);
+    socket.resume().once("end", () => {
+      pass();
+      ended++;
+      socket.destroy();
+    });
+    upgraded.push(socket);
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const clients = Array.from({ length: count }, () => connect((server.address() as AddressInfo).port, "127.0.0.1"));
+  for (const client of clients) client.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n");
+  await until(() => upgraded.length === count);
+  for (const client of clients) client.end();
   expect(await mostInTurn(() => ended, count)).toBeLessThanOrEqual(itemsOfTurn);
   await until(() => connections.open === 0);
   for (const client of clients) client.destroy();

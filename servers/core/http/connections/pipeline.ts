@@ -198,8 +198,7 @@ export class Pipeline {
     if (!this.#takesAll) return;
     this.#takesAll = false;
     const socket = this.#socket;
-    // Deleted, they would leave V8 an object without a shape, slow for the protocol that begins.
-    socket.push = pushTo.bind(undefined, socket);
+    // Deleted, it would leave V8 an object without a shape, slow for the protocol that begins. `push` stays: the ends of connections in turns are in front of it.
     socket.resume = resume.bind(undefined, socket);
     socket.off("data", this.#onParsed);
     for (const packet of this.#unparsed.splice(0)) pushTo(socket, packet);
