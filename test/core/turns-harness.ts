@@ -1,3 +1,4 @@
+import { onTestFinished } from "vitest";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 
 /** Of one item. Powers of two, so that sums are exact. */
@@ -16,6 +17,8 @@ export function openTurns(othersMs = (_name: string) => 0) {
     () => nowMs,
     () => cpuMs,
   );
+  // Some tests leave work for thousands of turns.
+  onTestFinished(() => turns.close());
   const done: string[] = [];
   const client = (name: string, items: number, address = name, ms: ItemMs = itemMs, work = turns.connection(address)) => {
     let left = items;

@@ -1,3 +1,4 @@
+import { onTestFinished } from "vitest";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 
 /** Of one item. A power of two, so that sums are exact. */
@@ -10,8 +11,11 @@ export const itemsOfShare = 0.25 / itemMs;
 /** Turns whose time passes only with the items that are done. */
 export function workTime() {
   let nowMs = 0;
+  const turns = new WorkTurns(() => nowMs);
+  // Some tests leave work for thousands of turns.
+  onTestFinished(() => turns.close());
   return {
-    turns: new WorkTurns(() => nowMs),
+    turns,
     /** To be called for each item. */
     pass() {
       nowMs += itemMs;

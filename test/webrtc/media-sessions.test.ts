@@ -118,7 +118,7 @@ describe("a session of media", () => {
     for (const peer of peers) await until(() => peer.video.packets > 30 && peer.audio.packets > 5);
     expect(new Set(peers.map(({ video }) => video.ssrc)).size).toBe(16);
     await until(() => services.webrtc.views.get("media")?.sessions.filter(({ state }) => state === "connected").length === 16);
-    await until(() => services.rtsp.views.get("paths")?.paths.find(({ name }) => name === "stream")?.readers === 1);
+    await until(() => services.rtsp.views.get("paths")?.paths.find(({ name }) => name === "stream")?.readers === 16);
     for (const peer of peers.slice(1)) peer.close();
     await until(() => services.webrtc.views.get("media")?.sessions.length === 1);
     await more(peers[0] as MediaPeer);
