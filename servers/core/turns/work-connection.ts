@@ -122,7 +122,7 @@ export class Connection implements WorkConnection {
     const task = new StepsTask(this, steps);
     try {
       // Most have one step, which is done at once.
-      if (task.isDone()) return Promise.resolve(task.result as Result);
+      if (task.doSteps()) return Promise.resolve(task.result as Result);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -269,8 +269,8 @@ class StepsTask<Result> extends Task {
     this.#steps = steps;
   }
 
-  /** Does steps while the share is not over. False if some are left. */
-  isDone(): boolean {
+  /** While the share is not over. False if some are left. */
+  doSteps(): boolean {
     while (!this.isOver) {
       const { done, value } = this.#steps.next();
       if (!done) continue;
@@ -288,7 +288,7 @@ class StepsTask<Result> extends Task {
 
   goOn(): void {
     try {
-      if (this.isDone()) this.#resolve?.(this.result as Result);
+      if (this.doSteps()) this.#resolve?.(this.result as Result);
       else this.later();
     } catch (error) {
       this.#reject?.(error);
