@@ -165,6 +165,8 @@ export abstract class RecordedDeliveries implements DeliveryTrace {
 
   acknowledged(clientId: string, reason: number): void {
     this.acknowledgedCount++;
+    // A process before this one has held it back, or ended before it could record that it was sent.
+    if (this.acknowledgedCount > this.acknowledgeableCount) this.delivered(clientId, this.qos);
     this.noteAcknowledged(clientId, reason, false);
     if (!this.waiting) this.observer.onAcknowledged(this);
     this.changed();

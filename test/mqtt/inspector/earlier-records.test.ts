@@ -22,3 +22,19 @@ it("[MQTT-496] what becomes of messages before their records are read is in them
   for (const other of others) other.dropped("client", "expired");
   expect([first.acknowledgedCount, second.droppedCount]).toEqual([1, 0]);
 });
+
+it("[MQTT-496] a message that is acknowledged was delivered, also where no process recorded that it was sent", () => {
+  const message = new Message({ topic: "a", payload: Buffer.from("x"), qos: 1, retain: false });
+  const record = new MessageRecord(1, "a", message, undefined, context);
+  record.owes("sent", 1);
+  record.owes("sent", -1);
+  record.acknowledged("client", 0);
+  const counts = { delivered: 1, acknowledgeable: 1, acknowledged: 1 };
+  expect(record.details()).toMatchObject({
+    ...counts,
+    deliveries: [{ clientId: "client", qos: 1, acknowledgedAfterMs: expect.any(Number) }],
+  });
+  record.delivered("other", 1);
+  record.acknowledged("other", 0);
+  expect(record.summary()).toMatchObject({ delivered: 2, acknowledgeable: 2, acknowledged: 2 });
+});
