@@ -5,7 +5,7 @@ import { messagePreview } from "../../renderer/src/services/grpc/message-preview
 import { readMessage, readMessageStart, readWithDefaults } from "../../renderer/src/services/grpc/schema/message-json.ts";
 import { messageTemplate } from "../../renderer/src/services/grpc/schema/message-template.ts";
 import { fieldsOf, typesWithin } from "../../renderer/src/services/grpc/schema/type-fields.ts";
-import { callRates } from "../../renderer/src/services/grpc/services/call-rates.ts";
+import { callRates, shownRates } from "../../renderer/src/services/grpc/services/call-rates.ts";
 import { serviceRows } from "../../renderer/src/services/grpc/services/service-rows.ts";
 import { schemaOf } from "./schema-of.ts";
 
@@ -83,6 +83,18 @@ const method = (name: string) => ({
   responseType: "t.Line",
 });
 const counts = (begun: number, errors: number) => ({ path: "/t.Shop/Buy", begun, open: 1, errors });
+
+it("[BL-486] rates stay until those of the next view are known, and are 0 after a time without one, or before there is one", () => {
+  const [first, second, third] = [10, 30, 50].map((begun, index) => ({ at: index * 1_000, methods: [counts(begun, 0)] }));
+  if (!first || !second || !third) throw new Error("no views");
+  const known = { at: second, rates: callRates(second, first) };
+  const shown = (...given: Parameters<typeof shownRates>) => shownRates(...given).get("/t.Shop/Buy");
+  expect(shown(second, known, undefined)).toMatchObject({ begun: 30, callsPerSecond: 20 });
+  expect(shown(third, known, first)).toMatchObject({ callsPerSecond: 20 });
+  expect(shown(second, known, second)).toMatchObject({ begun: 30, callsPerSecond: 0 });
+  expect(shown(third, known, second)).toMatchObject({ begun: 50, callsPerSecond: 0 });
+  expect(shown(third, undefined, undefined)).toMatchObject({ begun: 50, callsPerSecond: 0 });
+});
 
 it("[GRPC-70] rates are over the time between two views of one run; a service has the sum of its methods, the filter finds names and types", () => {
   const before = { at: 1_000, methods: [counts(10, 1)] };

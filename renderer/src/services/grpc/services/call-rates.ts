@@ -33,6 +33,11 @@ export function callRates(newest: Calls, before: Calls | undefined): ReadonlyMap
   );
 }
 
+/** Those of the view before stay until the rates of the newest one are known; they are 0 where no further view came, or none before. */
+export function shownRates(calls: Calls, known: RatedCalls | undefined, stillAt: Calls | undefined): ReadonlyMap<string, CallRate> {
+  return known && known.at !== stillAt ? known.rates : callRates(calls, undefined);
+}
+
 /** Calls and errors a second by method, over the last second. */
 export function useCallRates(calls: Calls | undefined): ReadonlyMap<string, CallRate> {
   const known = useSuccessive(calls, (before: RatedCalls | undefined, newest) => ({ at: newest, rates: callRates(newest, before?.at) }));
@@ -41,6 +46,5 @@ export function useCallRates(calls: Calls | undefined): ReadonlyMap<string, Call
     const timer = setTimeout(() => setStillAt(calls), stillAfterMs);
     return () => clearTimeout(timer);
   }, [calls]);
-  if (!calls) return none;
-  return known?.at === calls && stillAt !== calls ? known.rates : callRates(calls, undefined);
+  return calls ? shownRates(calls, known, stillAt) : none;
 }
