@@ -30,7 +30,7 @@ async function openGroups() {
       joined.push(stream);
       return { next: () => undefined, remove() {} };
     };
-    const stream = { tracks: [], keyTrack: -1, ended: undefined as string | undefined, addPacketReader };
+    const stream = { tracks: [], keyTrack: -1, ended: undefined as string | undefined, moreReaders: 0, addPacketReader };
     return stream;
   };
   const hold = (client: string, stream = newStream()): HeldGroup | undefined => {
@@ -114,4 +114,18 @@ it("[RTSP-246] the session that gives way ends with the reason, and SETUP gets 4
   expect(ends).toEqual(["all multicast groups are taken, and its address has most of them"]);
   release();
   setUp("192.0.2.1");
+});
+
+it("[RTSP-38] a group counts as no reader, neither while it is one nor when its stream has ended", async () => {
+  const { newStream, mustHold } = await openGroups();
+  const [ended, left] = [newStream(), newStream()];
+  for (const stream of [ended, left]) {
+    const { group, release } = mustHold("192.0.2.1", stream);
+    const leave = group.use();
+    expect(stream.moreReaders).toBe(-1);
+    if (stream === ended) group.onEnd("the publisher has left");
+    leave();
+    release();
+  }
+  expect([ended.moreReaders, left.moreReaders]).toEqual([0, 0]);
 });

@@ -313,6 +313,7 @@ export class MulticastGroup implements PacketReader {
     this.#place = undefined;
     this.#faults.stop();
     const { stream } = this.#options;
+    stream.moreReaders++;
     for (const track of stream.tracks.keys()) this.#sendReport(track, stream.goodbye(track, reason));
   }
 }
