@@ -214,3 +214,27 @@ it("[BL-375] a connection whose write fails, and which has sent a CONNECT behind
   );
   await once(socket.resume(), "close");
 });
+
+it("[BL-493] reading goes on when Node ends its pause for answers that waited, also where the socket had stopped before", async () => {
+  const sockets = new Set<Socket>();
+  const server = createServer(pipelinedRequests, (request, response) => {
+    sockets.add(request.socket);
+    response.end("ok");
+  });
+  boundPipelines(server);
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  onTestFinished(() => void client.destroy());
+  client.write(get);
+  await once(client, "data");
+  const [socket] = [...sockets] as unknown as (Socket & { _paused: boolean; readonly _handle: { reading: boolean; readStop(): void } })[];
+  if (!socket) throw new Error("it was answered");
+  // As Node does where a piece was not taken, and then where much of answers waits.
+  socket._handle.reading = false;
+  socket._handle.readStop();
+  socket._paused = true;
+  socket.pause().emit("drain");
+  client.write(get);
+  await once(client, "data");
+});

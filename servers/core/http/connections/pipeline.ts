@@ -136,10 +136,14 @@ export class Pipeline {
 
   /** Node resumes reading after each complete request and whenever a body is read. */
   #resumed(): Socket {
-    if (!this.#held) return resume(this.#socket);
-    if (this.#awaitsReader) this.#releaseInTurn();
+    const socket = this.#socket;
+    if (!this.#held) {
+      resume(socket);
+      // The stream would not ask for more: it has not got what came.
+      if (!socket.destroyed) socket._read(0);
+    } else if (this.#awaitsReader) this.#releaseInTurn();
     this.#awaitsReader = false;
-    return this.#socket;
+    return socket;
   }
 
   /** The parser has got a piece. */
@@ -353,11 +357,9 @@ export class Pipeline {
   }
 
   #readOn(): void {
-    const socket = this.#socket;
-    if (this.#isEnded) pushTo(socket, null);
+    if (this.#isEnded) pushTo(this.#socket, null);
     this.#isEnded = false;
-    socket.resume();
-    if (this.#takesAll) socket._read(0);
+    this.#socket.resume();
   }
 
   #parseStep(packet: Buffer): void {
