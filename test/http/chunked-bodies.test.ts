@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, IncomingMessage } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { describe, expect, it, vi } from "vitest";
@@ -118,6 +118,46 @@ it("[HTTP-162] reading goes on behind a body that was long, where the next reque
   for (const answer of answers) answer();
   socket.write(get);
   await until(() => answers.length === 3);
+});
+
+it("[HTTP-272] what comes with the end of a body that is read late, a next request too, stays behind what came before", async () => {
+  const bodies: string[] = [];
+  const arrived: (() => void)[] = [];
+  let socket: Socket | undefined;
+  const server = createServer(pipelinedRequests, (request, response) => {
+    ({ socket } = request);
+    let body = "";
+    arrived.push(() => {
+      request.on("data", (piece: Buffer) => {
+        body += piece.toString("latin1");
+      });
+      request.once("end", () => {
+        bodies.push(body);
+        response.end("ok");
+      });
+    });
+    if (arrived.length === 2) arrived[1]?.();
+  });
+  boundPipelines(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onEnd(() => server.close());
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
+  onEnd(() => client.destroy());
+  const head = (length: number) => `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+  const pieces = ["a".repeat(90_000), "b".repeat(10_000), "c".repeat(20_000)] as const;
+  client.write(head(120_000));
+  await until(() => arrived.length === 1);
+  client.write(pieces[0]);
+  await until(() => socket?.readableFlowing === false);
+  client.write(pieces[1]);
+  await until(() => (socket?.readableLength ?? 0) > 0);
+  client.write(`${pieces[2]}${head(60_000)}${"d".repeat(60_000)}`);
+  for (let turns = 0; turns < 20; turns++) await nextTurn();
+  arrived[0]?.();
+  await until(() => bodies.length === 2);
+  expect(bodies[0] === pieces.join("")).toBe(true);
+  expect(bodies[1]).toBe("d".repeat(60_000));
 });
 
 it("[HTTP-153] what came is read before the end of the client's side", async () => {

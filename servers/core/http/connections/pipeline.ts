@@ -171,13 +171,14 @@ export class Pipeline {
     if (this.#unanswered.size === 0) this.#releaseInTurn();
   }
 
-  /** Returns whether more may come, as the stream's own method does. */
+  /** Returns whether more may come, as the stream's own method does. What waits in the stream comes first. */
   #arrived(packet: Buffer | null): boolean {
     if (!this.#socket.parser) {
       this.#giveBack();
       return pushTo(this.#socket, packet);
     }
     if (this.#isRefused) return packet === null ? pushTo(this.#socket, null) : true;
+    if (packet && this.#socket.readableLength > 0) return pushTo(this.#socket, packet);
     if (!this.#held && !this.#body && (packet === null || this.#mayParse(packet.length))) return passOn(this.#socket, packet);
     if (packet) {
       this.#unparsed.push(packet);
@@ -280,8 +281,7 @@ export class Pipeline {
   /** True for an error that says no more than that the parser is paused. */
   handles(error: ClientError): boolean {
     const { code, rawPacket, bytesParsed = 0 } = error;
-    // Not for a request that is late only because it was not read.
-    if (code === "ERR_HTTP_REQUEST_TIMEOUT") return this.#held;
+    if (code === "ERR_HTTP_REQUEST_TIMEOUT") return this.#held; // It is late only because it was not read.
     if (code !== "HPE_PAUSED") {
       if (!this.#isRefused) this.#head.complete(error);
       return false;
