@@ -45,11 +45,11 @@ export class WorkTurns {
   #isWorking = false;
   /** Until when it was, so far. */
   #workedMs = 0;
-  /** When the turn began, by both clocks. */
+  /** The turn is one after a connection was accepted. */
+  #isAccepting = false;
+  /** When it began, by both clocks; of such a turn only, as each reading takes half a microsecond. */
   #beganMs = 0;
   #beganCpuMs: number | undefined;
-  /** It is one after a connection was accepted. */
-  #isAccepting = false;
   /** So long it took: as long connections are accepted, and nothing else is done. One item may be a handshake of TLS. */
   #acceptMs = 0;
   /** CPU time when the last of it was done. */
@@ -223,13 +223,15 @@ export class WorkTurns {
       return;
     }
     this.#endMs = undefined;
-    // As long as reading took.
     this.#isAccepting = this.#hasAccepted;
-    const readMs = this.#isAccepting ? this.#since(this.#workedMs, this.#workedCpuMs) : turnMs;
-    this.#lengthMs = Math.min(turnMs, Math.max(acceptingTurnMs, readMs));
     this.#hasAccepted = false;
-    this.#beganMs = this.#now();
-    this.#beganCpuMs = this.#cpuMs?.();
+    this.#lengthMs = turnMs;
+    if (this.#isAccepting) {
+      // As long as reading took.
+      this.#lengthMs = Math.min(turnMs, Math.max(acceptingTurnMs, this.#since(this.#workedMs, this.#workedCpuMs)));
+      this.#beganMs = this.#now();
+      this.#beganCpuMs = this.#cpuMs?.();
+    }
     this.#running = undefined;
     this.#measuredAlone = 0;
     this.#turn++;
