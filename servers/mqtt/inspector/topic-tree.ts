@@ -228,7 +228,7 @@ export class TopicTree {
   /** With wildcards, the text is a topic filter; otherwise it may occur anywhere in the topic. In steps. */
   *search(filter: string, { retained, ...page }: SearchPage, isRetained: (topic: string) => boolean): Generator<undefined, MqttTopicPage> {
     const found = yield* this.found(filter);
-    return pageOf(retained ? yield* retainedOf(found, isRetained) : found, page, isRetained);
+    return pageOf(retained ? yield* nodesOf(found, isRetained) : found, page, isRetained);
   }
 
   /** The page repeats the same search for other pages and for new counts. */
@@ -240,13 +240,7 @@ export class TopicTree {
     if (lastSearch?.filter === filter && lastSearch.version === version && lastSearch.searched === all.length) return lastSearch.nodes;
     const text = filter.toLowerCase();
     const matches = hasWildcard(filter) ? createTopicMatcher(filter) : (topic: string) => topic.toLowerCase().includes(text);
-    const nodes: TopicNode[] = [];
-    const steps = new LookSteps();
-    for (const node of all) {
-      const { topic } = node;
-      if (matches(topic)) nodes.push(node);
-      if (steps.isOver(topic.length)) yield;
-    }
+    const nodes = yield* nodesOf(all, matches);
     this.lastSearch = { filter, version, searched: all.length, nodes };
     return nodes;
   }
@@ -292,12 +286,13 @@ function pageOf(nodes: readonly TopicNode[], { offset, limit }: Page, isRetained
   return { nodes: shown, matching: nodes.length };
 }
 
-function* retainedOf(nodes: readonly TopicNode[], isRetained: (topic: string) => boolean): Generator<undefined, TopicNode[]> {
+/** Those whose topic `isMatch` accepts. In steps. */
+function* nodesOf(nodes: readonly TopicNode[], isMatch: (topic: string) => boolean): Generator<undefined, TopicNode[]> {
   const found: TopicNode[] = [];
   const steps = new LookSteps();
   for (const node of nodes) {
     const { topic } = node;
-    if (isRetained(topic)) found.push(node);
+    if (isMatch(topic)) found.push(node);
     if (steps.isOver(topic.length)) yield;
   }
   return found;
