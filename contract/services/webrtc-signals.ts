@@ -15,7 +15,7 @@ export interface LadderSignal {
   readonly from: string;
   readonly to?: string;
   readonly room?: string;
-  /** "delivered", "joined", "dropped by a fault", or the code of the refusal. */
+  /** "delivered", "joined", "dropped by a fault", "delayed" while a fault holds it back, or the code of the refusal. */
   readonly outcome: string;
   /** It reached nobody. */
   readonly isLost?: true;
@@ -46,8 +46,11 @@ export interface RelatedDescriptions {
 }
 
 export interface WebrtcSignalViews {
-  /** All since the start, and those of earlier runs that were kept: when it grows, the ladder has more. */
-  readonly signals: { readonly total: number };
+  /**
+   * `total`: all since the start, and those of earlier runs that were kept. `version` grows with it, and with what becomes of a signal that was held back:
+   * then the ladder is another one.
+   */
+  readonly signals: { readonly total: number; readonly version: number };
 }
 
 export const mostLadderSignals = 2_000;

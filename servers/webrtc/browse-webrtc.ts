@@ -18,6 +18,6 @@ export async function browseWebrtc(context: ServiceContext<WebrtcConfig, WebrtcA
   context.onStop(() => turns.close());
   const checks = new IceChecks({ hub, signals, requests, addresses, turns });
   await restoreEvidence(context.kept, { signals, requests, checks });
-  context.view("signals", { total: signals.total });
+  context.view("signals", { total: signals.total, version: signals.version });
   context.handle({ ...refusedActions(webrtcActions, "WebRTC"), ...checks.actions });
 }

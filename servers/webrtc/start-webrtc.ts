@@ -25,6 +25,7 @@ import { restoreEvidence } from "./ice-check/restore-evidence.ts";
 import { keptSignals, passedSignal, SignalHistory } from "./ice-check/signal-history.ts";
 import { type Media, startMedia } from "./media/start-media.ts";
 import { showViews } from "./observe/page-views.ts";
+import { outcomeOf } from "./observe/signal-outcome.ts";
 import { SignallingRecorder } from "./observe/signalling-recorder.ts";
 import { signallingRedaction, withoutKeyPassword } from "./observe/signalling-redaction.ts";
 import { TurnRecorder } from "./observe/turn-recorder.ts";
@@ -93,7 +94,10 @@ export async function startWebrtc(
     messageLimit: config.recordedMessageBytes,
     messageBudget,
     hub: { find: (id) => hub.find(id) },
-    onRecorded: (row, fact, at) => signals.add(passedSignal(row, fact, at, hub)),
+    onRecorded(row, fact, at) {
+      const kept = signals.add(passedSignal(row, fact, at, hub));
+      fact.held?.whenOver(() => signals.settle(kept, outcomeOf(fact)));
+    },
     onLeft(peer, row, reason, at) {
       iceChecks.noteLeft(peer);
       signals.noteEnd(row, peer, reason, at);
@@ -198,7 +202,7 @@ export async function startWebrtc(
     const allocations = turn?.engine.allocations() ?? [];
     turnRecorder.tick(allocations);
     requests.tick(allocations);
-    context.view("signals", { total: signals.total });
+    context.view("signals", { total: signals.total, version: signals.version });
     showViews({ hub, recorder, turnRecorder, turn: turn?.engine, lastLeft, isWatched: context.isWatched(), view: context.view });
     context.view("media", media?.view() ?? { sessions: [], more: 0 });
     const http = httpRecorder.counters();

@@ -24,6 +24,10 @@ function open() {
   const delivered: { readonly to: string; readonly number: unknown }[] = [];
   let holds = 0;
   let looked = 0;
+  let hold: ((arrive: () => void) => void) | undefined;
+  const holdBack = (next: typeof hold) => {
+    hold = next;
+  };
   const peerOf = (id: string) =>
     new Peer(id, {
       ...{ dialect: "json", userAgent: "", connection: { id: 0, remote: "", local: "", openedAt: 0, tls: undefined } },
@@ -39,6 +43,10 @@ function open() {
     isClear: false,
     pass(_signal, arrive) {
       pass();
+      if (hold) {
+        hold(arrive);
+        return ["delayed"];
+      }
       if (++looked % 7 === 0) return ["dropped"];
       arrive();
       return [];
@@ -62,7 +70,7 @@ function open() {
     member.rooms.push(room);
   }
   const passing = new SignalPassing(path, broadcasts);
-  return { broadcasts, delivered, members, passing, room, sender, holds: () => holds, looked: () => looked };
+  return { broadcasts, delivered, holdBack, members, passing, room, sender, holds: () => holds, looked: () => looked };
 }
 
 it("[WEBRTC-553] a signal to a room that faults concern is passed on in turns, and its sender is read no further meanwhile", async () => {
@@ -99,4 +107,26 @@ it("[WEBRTC-553] what comes from another instance stays in its order, and nothin
   const before = looked();
   for (let turn = 0; turn < 20; turn++) await nextTurn();
   expect(looked() - before).toBe(0);
+});
+
+it("[WEBRTC-561] a signal to a room tells of those that it is held back for, also where one has left before it is due", async () => {
+  const { members, passing, room, sender, holdBack } = open();
+  const waiting: (() => void)[] = [];
+  holdBack((arrive) => waiting.push(arrive));
+  let passed: PassedSignals | undefined;
+  passing.toMany(members.slice(1, 5), event(1), room, sender, (result) => {
+    passed = result;
+  });
+  while (!passed) await nextTurn();
+  expect(passed).toMatchObject({ deliveries: 4, held: { isOver: false, waiting: 4, lost: 0 } });
+  (members[2] as Peer).isConnected = false;
+  let over = 0;
+  (passed as PassedSignals).held?.whenOver(() => void over++);
+  for (const arrive of waiting) {
+    expect(over).toBe(0);
+    arrive();
+    // Another copy.
+    arrive();
+  }
+  expect([over, (passed as PassedSignals).held]).toMatchObject([1, { isOver: true, lost: 1, reason: "receiver left" }]);
 });

@@ -5,6 +5,8 @@ import type { LadderAnswer } from "../../contract/services/webrtc-signals.ts";
 import { FaultRegistry } from "../../servers/core/faults/fault-registry.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { SignalFaults } from "../../servers/webrtc/faults/signal-faults.ts";
+import { outcomeOf } from "../../servers/webrtc/observe/signal-outcome.ts";
+import { HeldDeliveries } from "../../servers/webrtc/signalling/held-deliveries.ts";
 import type { PassingSignal } from "../../servers/webrtc/signalling/signal-path.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { onEnd } from "../support/start-service.ts";
@@ -178,19 +180,35 @@ describe("faults on demand", () => {
     onEnd(() => faults.stopAll());
     const turns = new WorkTurns();
     onEnd(() => turns.close());
-    const signals = new SignalFaults({ faults, mostHeldBytes: 15_000, work: turns.connection("") });
+    const signals = new SignalFaults({ faults, mostHeldBytes: 20_000, work: turns.connection("") });
     onEnd(() => signals.stop());
     const signal: PassingSignal = { from: "ada", to: "bob", kind: "offer", bytes: () => 500 };
     const chosen = () => {
       faults.start("ada", { fault: { kind: "drop", percent: 40, signals: "all" }, seed: "a" });
-      return Array.from({ length: 50 }, () => signals.pass(signal, () => {}).length);
+      return Array.from(
+        { length: 50 },
+        () =>
+          signals.pass(
+            signal,
+            () => {},
+            () => {},
+          ).length,
+      );
     };
     const first = chosen();
     expect(new Set(first)).toEqual(new Set([0, 1]));
     expect(chosen()).toEqual(first);
     faults.stop("ada");
     faults.start("bob", { fault: { kind: "delay", delayMs: 60_000, signals: "all" } });
-    const effects = Array.from({ length: 12 }, () => signals.pass(signal, () => {}).join());
+    const effects = Array.from({ length: 12 }, () =>
+      signals
+        .pass(
+          signal,
+          () => {},
+          () => {},
+        )
+        .join(),
+    );
     expect(effects).toEqual([...Array(10).fill("delayed"), "dropped", "dropped"]);
   });
 
@@ -203,10 +221,14 @@ describe("faults on demand", () => {
     onEnd(() => signals.stop());
     const arrived: string[] = [];
     const arrive = (from: string, to: string, number: number) =>
-      signals.pass({ from, to, kind: "offer", bytes: () => 500 }, () => {
-        arrived.push(`${from} ${to} ${number}`);
-        pass();
-      });
+      signals.pass(
+        { from, to, kind: "offer", bytes: () => 500 },
+        () => {
+          arrived.push(`${from} ${to} ${number}`);
+          pass();
+        },
+        () => {},
+      );
     const delay = { fault: { kind: "delay", delayMs: 60_000, signals: "all" } } as const;
     for (const peer of ["ada", "eve"]) faults.start(peer, delay);
     const others = Array.from({ length: 500 }, (_, index) => `peer ${index}`);
@@ -301,5 +323,64 @@ describe("faults on demand", () => {
     await until(() => candidatesAt(bob).length === 1);
     await unchanged(() => candidatesAt(bob).length, 2_200);
     expect(candidatesAt(bob)).toEqual([9]);
+  });
+
+  it("[WEBRTC-561] a signal that a fault holds back is open until it arrives; one whose sender or receiver leaves before is lost", async () => {
+    const service = await startWebrtc();
+    const [ada, bob, cid] = (await inOneRoom(service, 3)) as [JsonClient, JsonClient, JsonClient];
+    const signals = async () =>
+      ((await service.act("signals.list", { room: "test", limit: 100 })) as LadderAnswer).signals
+        .filter(({ kind }) => kind === "offer" || kind === "candidate")
+        .map(({ outcome, isLost = false }) => [outcome, isLost]);
+    const rowsOf = (verb: string) => service.rows().filter((row) => row.kind === "webrtc-signal" && row.verb === verb);
+    const delay = { kind: "delay", delayMs: 60_000 } as const;
+    await service.act("peer.fault", { peer: ada.id, fault: delay });
+    ada.send({ type: "offer", to: bob.id, sdp: "v=0" });
+    await until(() => rowsOf("offer")[0]?.tone === "pending");
+    expect([rowsOf("offer")[0]?.outcome, await signals()]).toEqual(["delayed", [["delayed", false]]]);
+    await service.act("peer.release", { peer: ada.id });
+    await bob.next("offer");
+    expect(await service.ended(({ verb }) => verb === "offer")).toMatchObject({
+      tone: "ok",
+      outcome: "delayed",
+      tookMs: expect.any(Number),
+    });
+    await service.act("peer.fault", { peer: ada.id, fault: delay });
+    sendCandidates(ada, bob, 1);
+    ada.send({ type: "offer", to: cid.id, sdp: "v=0" });
+    bob.send({ type: "answer", to: cid.id, sdp: "v=0" });
+    await cid.next("answer");
+    await until(() => rowsOf("candidate")[0]?.tone === "pending");
+    bob.socket.terminate();
+    expect(await service.ended(({ verb }) => verb === "candidate")).toMatchObject({
+      ...{ tone: "aborted", outcome: "lost: receiver left" },
+      reason: "A fault on demand held it back until its receiver had left: nobody got it.",
+    });
+    expect(await signals()).toEqual([
+      ["delayed", false],
+      ["lost: receiver left", true],
+      ["delayed", false],
+    ]);
+    ada.socket.terminate();
+    const lost = await service.ended(({ verb, tone }) => verb === "offer" && tone === "aborted");
+    expect(lost).toMatchObject({ outcome: "lost: sender left" });
+    expect((await signals()).at(-1)).toEqual(["lost: sender left", true]);
+    expect(cid.all("offer")).toEqual([]);
+    expect(service.detail(lost.id)).toMatchObject({ deliveries: 0, outcome: "lost: sender left" });
+  });
+
+  it("[WEBRTC-561] one to many says for how many it is lost", () => {
+    const held = new HeldDeliveries();
+    for (let left = 3; left > 0; left--) held.hold();
+    const fact = { kind: "offer", room: "test", deliveries: 4, effects: ["delayed", "delayed", "delayed"], held } as const;
+    expect(outcomeOf(fact).tone).toBe("pending");
+    held.settle(undefined);
+    held.settle("receiver left");
+    expect(outcomeOf(fact)).toMatchObject({ tone: "pending", text: "delayed" });
+    held.settle("sender left");
+    expect(outcomeOf(fact)).toEqual({
+      ...{ text: "lost for 2", tone: "aborted", isLost: false },
+      reason: "A fault on demand kept it from 2 of 4, and the sender has left.",
+    });
   });
 });

@@ -2,6 +2,7 @@ import type { FaultySignals, PeerFault } from "../../../contract/services/webrtc
 import type { ActiveFault, FaultRegistry } from "../../core/faults/fault-registry.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
 import type { WorkConnection } from "../../core/turns/work-connection.ts";
+import type { LossReason } from "../signalling/held-deliveries.ts";
 import type { PassingSignal, SignalPath } from "../signalling/signal-path.ts";
 import type { DeliveryEffect, Signal } from "../signalling/signalling-event.ts";
 
@@ -19,6 +20,7 @@ interface Held {
   readonly dueMs: number;
   readonly bytes: number;
   readonly deliver: () => void;
+  readonly lose: (why: LossReason) => void;
 }
 
 /** From one peer to another: signals that are delayed keep their order on it. */
@@ -35,8 +37,8 @@ interface Link {
 
 const noWait = (): void => {};
 
-/** What waiting takes beside the signal: its event, its place in the list, and the link where nothing else waits on it. */
-const waitingBytes = 1_000;
+/** What waiting takes beside the signal: its event, its row, its place in the list, and the link where nothing else waits on it. */
+const waitingBytes = 1_500;
 /** A signal that nothing follows is not held for ever. */
 const longestOvertakenMs = 2_000;
 
@@ -59,7 +61,7 @@ export class SignalFaults implements SignalPath {
     return this.#options.faults.isQuiet && this.#links.size === 0;
   }
 
-  pass(signal: PassingSignal, deliver: () => void): readonly DeliveryEffect[] {
+  pass(signal: PassingSignal, deliver: () => void, lose: (why: LossReason) => void): readonly DeliveryEffect[] {
     const { faults } = this.#options;
     if (this.isClear) {
       deliver();
@@ -78,13 +80,13 @@ export class SignalFaults implements SignalPath {
       for (let copy = 0; copy < copies; copy++) deliver();
       return effects;
     }
-    return this.#hold(link ?? this.#openLink(signal), signal, { delayMs, copies, isOvertaken, deliver }, effects);
+    return this.#hold(link ?? this.#openLink(signal), signal, { delayMs, copies, isOvertaken, deliver, lose }, effects);
   }
 
   #hold(
     link: Link,
     { bytes }: PassingSignal,
-    how: { readonly delayMs: number; readonly copies: number; readonly isOvertaken: boolean; readonly deliver: () => void },
+    how: Pick<Held, "deliver" | "lose"> & { readonly delayMs: number; readonly copies: number; readonly isOvertaken: boolean },
     effects: readonly DeliveryEffect[],
   ): readonly DeliveryEffect[] {
     const cost = bytes() + waitingBytes;
@@ -96,8 +98,9 @@ export class SignalFaults implements SignalPath {
     const deliver = () => {
       for (let copy = 0; copy < how.copies; copy++) how.deliver();
     };
-    const dueMs = Math.max(link.held.at(-1)?.dueMs ?? 0, performance.now() + how.delayMs);
-    const one: Held = { dueMs, bytes: cost, deliver };
+    const now = performance.now();
+    const dueMs = Math.max(link.held.at(-1)?.dueMs ?? 0, now + how.delayMs);
+    const one: Held = { dueMs, bytes: cost, deliver, lose: how.lose };
     if (how.isOvertaken && !link.overtaken) {
       link.overtaken = one;
       link.endOvertakenWait = this.#options.work.wait(longestOvertakenMs, () => this.#releaseOvertaken(link));
@@ -106,7 +109,8 @@ export class SignalFaults implements SignalPath {
     link.held.push(one);
     this.#releaseOvertaken(link);
     this.#releaseDue(link);
-    return effects;
+    // No fault delays it but that of those before it.
+    return dueMs > now && !effects.includes("delayed") ? [...effects, "delayed"] : effects;
   }
 
   /** Faults of these peers have begun or ended: what no fault holds any more is delivered. */
@@ -129,11 +133,12 @@ export class SignalFaults implements SignalPath {
 
   /** What is held for or of the peer is never delivered. */
   forget(peer: string): void {
-    for (const link of [...(this.#ofPeer.get(peer) ?? [])]) this.#drop(link);
+    for (const link of [...(this.#ofPeer.get(peer) ?? [])]) this.#drop(link, link.from === peer ? "sender left" : "receiver left");
   }
 
+  /** All peers have left. */
   stop(): void {
-    for (const link of [...this.#links.values()]) this.#drop(link);
+    for (const link of [...this.#links.values()]) this.#drop(link, "sender left");
   }
 
   #openLink({ from, to }: PassingSignal): Link {
@@ -155,13 +160,16 @@ export class SignalFaults implements SignalPath {
     }
   }
 
-  #drop(link: Link): void {
+  #drop(link: Link, why: LossReason): void {
     link.endWait();
     link.endOvertakenWait();
-    for (const { bytes } of link.held.splice(0)) this.#heldBytes -= bytes;
-    this.#heldBytes -= link.overtaken?.bytes ?? 0;
+    const lost = [...link.held.splice(0), ...(link.overtaken ? [link.overtaken] : [])];
     link.overtaken = undefined;
     this.#forgetLink(link);
+    for (const { bytes, lose } of lost) {
+      this.#heldBytes -= bytes;
+      lose(why);
+    }
   }
 
   #releaseOvertaken(link: Link): void {

@@ -1,7 +1,7 @@
 import { isSampleAgent } from "../../../contract/sample-traffic.ts";
 import { candidatesOf, readCandidate, readCarriedSignal, readDescription } from "../../../contract/services/webrtc-description.ts";
 import type { LadderAnswer, LadderSignal, RelatedDescriptions } from "../../../contract/services/webrtc-signals.ts";
-import { outcomeOf, roomOf } from "../observe/signal-outcome.ts";
+import { outcomeOf, roomOf, type SignalOutcome } from "../observe/signal-outcome.ts";
 import { type Hub, serviceId } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
 import type { SignalFact } from "../signalling/signalling-observer.ts";
@@ -48,9 +48,9 @@ type EndedPeer = Pick<Peer, "id" | "dialect" | "rooms"> & { readonly facts: Pick
 /** For the ladder and the ICE check. */
 export const keptSignals: SignalHistoryLimits = { signals: 20_000, bytes: 16 << 20 };
 
-interface KeptSignal {
-  readonly shown: LadderSignal;
-  readonly sent: SentSignal;
+export interface KeptSignal {
+  shown: LadderSignal;
+  sent: SentSignal;
   readonly bytes: number;
 }
 
@@ -80,6 +80,7 @@ export class SignalHistory {
   #start = 0;
   #bytes = 0;
   #total = 0;
+  #settled = 0;
   readonly #names = new Map<string, string>();
 
   constructor(limits: SignalHistoryLimits, nameOf: (peer: string) => string | undefined) {
@@ -92,7 +93,19 @@ export class SignalHistory {
     return this.#total;
   }
 
-  add({ message, to, room, ...more }: PassedSignal): void {
+  /** Grows with each signal, and with what becomes of one that was held back. */
+  get version(): number {
+    return this.#total + this.#settled;
+  }
+
+  /** What has become in the end of one that was added while a fault held it back. */
+  settle(kept: KeptSignal, { text: outcome, isLost }: Pick<SignalOutcome, "text" | "isLost">): void {
+    kept.shown = { ...kept.shown, outcome, ...(isLost && { isLost }) };
+    kept.sent = { ...kept.sent, ...(isLost && { lost: outcome }) };
+    this.#settled++;
+  }
+
+  add({ message, to, room, ...more }: PassedSignal): KeptSignal {
     const { at, kind, from, outcome, isLost } = more;
     const signal = {
       ...more,
@@ -106,15 +119,17 @@ export class SignalHistory {
     const type = kind === "offer" || kind === "answer" || kind === "candidate" ? kind : "other";
     const kept = [text, from, signal.to, signal.room, mid, summary];
     const bytes = kept.reduce((sum, one) => sum + 2 * (one?.length ?? 0), entryBytes);
-    this.#kept.push({
+    const added: KeptSignal = {
       shown: { ...signal, summary },
       sent: { at, type, text, ...(mid !== undefined && { mid }), ...(isLost && { lost: outcome }) },
       bytes,
-    });
+    };
+    this.#kept.push(added);
     this.#bytes += bytes;
     this.#total++;
     for (const peer of [from, to]) if (peer) this.#noteName(peer);
     this.#evict();
+    return added;
   }
 
   /** Its connection has ended; of a peer in no room nobody notices it. */

@@ -7,7 +7,7 @@ import type { SignalFact } from "../signalling/signalling-observer.ts";
 export interface SignalOutcome {
   /** "delivered", "joined", or the code of the refusal. */
   readonly text: string;
-  readonly tone: "ok" | "refused" | "aborted";
+  readonly tone: "ok" | "refused" | "aborted" | "pending";
   /** It was meant for others, and reached nobody. */
   readonly isLost: boolean;
   /** Why, as a sentence; absent where there is nothing to explain. */
@@ -28,9 +28,27 @@ const lateWords: Readonly<Record<Exclude<DeliveryEffect, "dropped">, readonly [t
   reordered: ["delivered out of order", "A fault on demand lets the next one pass."],
 };
 
-export function outcomeOf({ kind, to, room, deliveries, effects = [], refusal }: SignalFact): SignalOutcome {
+export type PassedFact = Pick<SignalFact, "kind" | "to" | "room" | "deliveries" | "effects" | "refusal" | "held">;
+
+/** Clients that have got it by now, or will get it. */
+export const arriving = ({ deliveries, held }: Pick<SignalFact, "deliveries" | "held">): number => deliveries - (held?.lost ?? 0);
+
+export function outcomeOf(fact: PassedFact): SignalOutcome {
+  const { kind, to, room, effects = [], refusal, held } = fact;
+  const deliveries = arriving(fact);
   if (refusal) return { text: refusal.code, tone: "refused", isLost: true, reason: refusal.message };
+  if (held && !held.isOver) return { text: "delayed", tone: "pending", isLost: false, reason: "A fault on demand holds it back." };
   const dropped = effects.filter((effect) => effect === "dropped").length;
+  if (held?.reason && deliveries === 0)
+    return {
+      ...{ text: `lost: ${held.reason}`, tone: "aborted", isLost: true },
+      reason: `A fault on demand held it back until its ${held.reason.replace(" ", " had ")}: nobody got it.`,
+    };
+  if (held?.reason) {
+    const missing = held.lost + dropped;
+    const reason = `A fault on demand kept it from ${missing} of ${missing + deliveries}, and the ${held.reason.replace(" ", " has ")}.`;
+    return { text: `lost for ${missing}`, tone: "aborted", isLost: false, reason };
+  }
   if (dropped > 0 && deliveries === 0)
     return { text: "dropped by a fault", tone: "aborted", isLost: true, reason: "A fault on demand dropped it: nobody got it." };
   if (dropped > 0) {

@@ -7,7 +7,8 @@ import type { TrafficSink } from "../../core/service/service.ts";
 import { type Hub, serviceStops } from "../signalling/hub.ts";
 import type { Peer } from "../signalling/peer.ts";
 import type { EndedBy, SignalFact, SignallingObserver } from "../signalling/signalling-observer.ts";
-import { PeerEntry, signalEntry } from "./peer-entry.ts";
+import { PeerEntry } from "./peer-entry.ts";
+import { SignalEntry } from "./signal-entry.ts";
 import { outcomeOf, roomOf } from "./signal-outcome.ts";
 
 export interface SignallingRecorderOptions {
@@ -73,7 +74,18 @@ export class SignallingRecorder implements SignallingObserver {
     const entry = fact.peer && this.#entries.get(fact.peer);
     const [row, at] = [traffic.nextId(), Date.now()];
     const receiverName = fact.to === undefined ? undefined : hub.find(fact.to)?.name;
-    traffic.end(signalEntry(row, fact, { at, parent: entry, commonRoom: roomOf(fact, hub), receiverName, messageLimit, messageBudget }));
+    const signal = new SignalEntry(row, fact, {
+      at,
+      parent: entry,
+      commonRoom: roomOf(fact, hub),
+      receiverName,
+      messageLimit,
+      messageBudget,
+    });
+    if (signal.open) {
+      traffic.touch(signal);
+      fact.held?.whenOver(() => traffic.end(signal));
+    } else traffic.end(signal);
     this.#options.onRecorded?.(row, fact, at);
     if (entry) {
       if (fact.kind === "join" || fact.kind === "leave") this.#changed.add(entry);

@@ -70,9 +70,12 @@ export function readRecordedSignal({ row, detail }: RecordBytes): RecordedSignal
   const signal = webrtcSignalKinds[reader.u8()] ?? "bad";
   const dialect = webrtcDialects[reader.u8()] ?? "json";
   const [from, to, room] = [reader.text(), reader.text(), reader.text()];
-  const isLost = reader.u8() === 1;
-  const [deliveries, bytes] = [reader.u32(), reader.u32()];
+  let isLost = reader.u8() === 1;
+  let deliveries = reader.u32();
+  const bytes = reader.u32();
   const message = reader.bytes();
+  // What became of it after it was held back.
+  while (!reader.atEnd) [isLost, deliveries] = [reader.u8() === 1, reader.u32()];
   return {
     kind: "webrtc-signal",
     id: row.id,

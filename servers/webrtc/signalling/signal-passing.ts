@@ -1,5 +1,6 @@
 import { memoryOf } from "../../core/limits/json-limits.ts";
 import { resultOf } from "../../core/turns/work-connection.ts";
+import { HeldDeliveries, type LossReason } from "./held-deliveries.ts";
 import type { Peer } from "./peer.ts";
 import type { Room } from "./room.ts";
 import type { RoomBroadcasts } from "./room-broadcasts.ts";
@@ -7,7 +8,7 @@ import type { SignalPath } from "./signal-path.ts";
 import type { DeliveryEffect, SignalEvent } from "./signalling-event.ts";
 import type { SignalFact } from "./signalling-observer.ts";
 
-export type PassedSignals = Pick<SignalFact, "deliveries" | "effects">;
+export type PassedSignals = Pick<SignalFact, "deliveries" | "effects" | "held">;
 
 /** Signals on their way through what a tester has asked for. */
 export class SignalPassing {
@@ -62,17 +63,36 @@ export class SignalPassing {
     const bytes = () => memoryOf(signal.payload);
     const effects: DeliveryEffect[] = [];
     let deliveries = 0;
+    let held: HeldDeliveries | undefined;
     for (const receiver of receivers) {
       if (this.#broadcasts.isClosed) break;
       if (!receiver.isConnected) continue;
-      const done = this.#path.pass({ from, to: receiver.id, kind: signal.kind, bytes }, () => {
+      let isSettled = false;
+      let waitsIn: HeldDeliveries | undefined;
+      const settle = (loss?: LossReason) => {
+        if (isSettled) return;
+        isSettled = true;
+        waitsIn?.settle(loss);
+      };
+      const arrive = () => {
+        // One of another instance leaves without being told of to the faults.
+        if (!receiver.isConnected) return settle("receiver left");
         if (room && !receiver.isElsewhere) this.#broadcasts.tell(room, event, { sender, to: [receiver] });
         else this.#broadcasts.send(receiver, event);
-      });
+        settle();
+      };
+      const done = this.#path.pass({ from, to: receiver.id, kind: signal.kind, bytes }, arrive, settle);
       effects.push(...done);
-      if (!done.includes("dropped")) deliveries++;
+      if (!done.includes("dropped")) {
+        deliveries++;
+        if (!isSettled) {
+          held ??= new HeldDeliveries();
+          held.hold();
+          waitsIn = held;
+        }
+      }
       yield;
     }
-    return { deliveries, effects };
+    return { deliveries, effects, held };
   }
 }

@@ -1,3 +1,4 @@
+import type { LossReason } from "./held-deliveries.ts";
 import type { DeliveryEffect, Signal } from "./signalling-event.ts";
 
 /** A signal on its way from one peer to another, by their numbers. */
@@ -12,8 +13,11 @@ export interface PassingSignal {
 export interface SignalPath {
   /** Every signal arrives at once, and once. */
   readonly isClear: boolean;
-  /** `arrive` is called when the signal arrives: at once or later, more than once, or not at all. Says what was done to it. */
-  pass(signal: PassingSignal, arrive: () => void): readonly DeliveryEffect[];
+  /**
+   * `arrive` is called when the signal arrives, at once or later, and more than once where it is duplicated; `lose` instead where it was held back and never
+   * arrives. One that is "dropped" does neither. Says what was done to it.
+   */
+  pass(signal: PassingSignal, arrive: () => void, lose: (why: LossReason) => void): readonly DeliveryEffect[];
 }
 
 /** Without faults. */

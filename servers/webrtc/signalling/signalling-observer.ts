@@ -1,4 +1,5 @@
 import type { WebrtcSignalKind } from "../../../contract/traffic/webrtc.ts";
+import type { HeldDeliveries } from "./held-deliveries.ts";
 import type { Peer } from "./peer.ts";
 import type { Room, RoomPassword } from "./room.ts";
 import type { ChatEvent, DeliveryEffect, Refusal, SignalEvent } from "./signalling-event.ts";
@@ -11,8 +12,10 @@ export interface SignalFact {
   readonly to?: string | undefined;
   readonly room?: string | undefined;
   readonly raw: string | Uint8Array;
-  /** Clients that got it, or will get it later. */
+  /** Clients that it was sent on to, with those for which it is held back. */
   readonly deliveries: number;
+  /** Of these deliveries the ones that faults hold back, or have held back. */
+  readonly held?: HeldDeliveries | undefined;
   /** What faults did to it, one for each client that they concerned. */
   readonly effects?: readonly DeliveryEffect[];
   readonly refusal?: Refusal | undefined;

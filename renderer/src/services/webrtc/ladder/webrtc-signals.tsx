@@ -3,7 +3,7 @@ import { IconStack2 } from "@tabler/icons-react";
 import { useMemo, useRef, useState } from "react";
 import { z } from "zod";
 import { webrtcActions } from "../../../../../contract/services/webrtc.ts";
-import type { LadderAnswer, LadderSignal } from "../../../../../contract/services/webrtc-signals.ts";
+import type { LadderAnswer, LadderSignal, WebrtcSignalViews } from "../../../../../contract/services/webrtc-signals.ts";
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
@@ -41,21 +41,23 @@ const lanePx = 112;
 const besidePx = 300;
 const scopeSchema: z.ZodType<LadderScope> = z.object({ room: z.string(), peers: z.array(z.string()).max(2) });
 const noSignals: readonly LadderSignal[] = [];
+const noneYet: WebrtcSignalViews["signals"] = { total: 0, version: 0 };
+const ofNoRun: WebrtcSignalViews["signals"] = { total: -1, version: -1 };
 
 /** Who sent what to whom, and when: one line for each peer, one arrow for each signal. Also of earlier runs, while the service is stopped. */
 export function WebrtcSignals() {
   const client = useControl();
   const state = useService("webrtc")?.status.state;
   const running = state === "running";
-  const ofRun = useWebrtcView("signals", (view) => view.total) ?? 0;
-  const total = running ? ofRun : -1;
+  const ofRun = useWebrtcView("signals", (view) => view) ?? noneYet;
+  const { total, version } = running ? ofRun : ofNoRun;
   const [scope, setScope] = useRemembered("webrtc.ladder", noLadderScope, scopeSchema);
   const [folds, setFolds] = useRemembered("webrtc.ladder.folds", true, z.boolean());
   // As in the list of traffic.
   const [filter, setFilter] = useRemembered("filter.webrtc", noFilter, trafficFilterSchema);
   const { withoutSample } = filter;
   const setWithoutSample = (next: boolean) => setFilter({ ...filter, withoutSample: next });
-  const [pausedAt, setPausedAt] = useState<number>();
+  const [pausedAt, setPausedAt] = useState<WebrtcSignalViews["signals"]>();
   const choice = useRowChoice(rungRow);
   const box = useElementSize();
   const { room, peers } = scope;
@@ -74,10 +76,10 @@ export function WebrtcSignals() {
       }),
     // Meanwhile no process answers.
     enabled: state !== "starting" && state !== "stopping",
-    version: pausedAt ?? total,
+    version: pausedAt?.version ?? version,
     restMs: 300,
   });
-  const togglePause = () => setPausedAt(pausedAt === undefined ? total : undefined);
+  const togglePause = () => setPausedAt(pausedAt === undefined ? { total, version } : undefined);
   usePauseCommand({ paused: pausedAt !== undefined, onToggle: togglePause });
   useCommands([
     {
@@ -173,7 +175,7 @@ export function WebrtcSignals() {
           <Facts>
             {!running && <Fact title="These were signalled before the service stopped.">of earlier runs</Fact>}
             {pausedAt !== undefined && (
-              <PausedMark arrived={total > pausedAt ? `${formatCount(total - pausedAt)} arrived since` : undefined} />
+              <PausedMark arrived={total > pausedAt.total ? `${formatCount(total - pausedAt.total)} arrived since` : undefined} />
             )}
             <Fact>{formatCountOf(signals.length, "signal")}</Fact>
             <Fact>{formatCountOf(new Set(signals.flatMap(({ from, to }) => [from, ...(to ? [to] : [])])).size, "peer")}</Fact>
@@ -192,7 +194,7 @@ export function WebrtcSignals() {
       }
       below={
         <>
-          <IceCheckPanel pair={pair} names={names} version={total} />
+          <IceCheckPanel pair={pair} names={names} version={version} />
           {opened && (
             <InspectorSlot shows={opened.row}>
               {opened.signals.length > 1 ? (
