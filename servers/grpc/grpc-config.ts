@@ -179,6 +179,11 @@ export const grpcConfig = z.strictObject({
     help: "For the answer to a ping; after that the connection is closed.",
     env: "GRPC_KEEPALIVE_TIMEOUT_MS",
   }),
+  unreadMs: time(100, 3_600_000, 10_000, {
+    title: "Unread end",
+    help: "How long a client may leave the last bytes of a call unread, once or twice as long: then the stream is reset with CANCEL.",
+    env: "GRPC_UNREAD_MS",
+  }),
   graceMs: time(0, 4_000, 2_000, {
     title: "Grace time",
     help: "For open calls when the service stops; after that they end with UNAVAILABLE.",

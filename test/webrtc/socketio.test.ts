@@ -1,35 +1,13 @@
 import { EventEmitter, once } from "node:events";
 import { createConnection } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { io, type ManagerOptions, type Socket, type SocketOptions } from "socket.io-client";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { SocketIoConnection } from "../../servers/webrtc/dialects/socketio/socketio-connection.ts";
-import { createEventLog, type EventLog } from "../support/event-log.ts";
 import { onEnd } from "../support/start-service.ts";
-import { connectWire, joinJson, scriptOf, startWebrtc, type Webrtc } from "./dialect-harness.ts";
-
-interface Client {
-  readonly socket: Socket;
-  readonly id: string;
-  readonly log: EventLog<{ readonly event: string; readonly data: never }>;
-  until(event: string): Promise<unknown>;
-}
-
-async function connect({ host }: Webrtc, options: Partial<ManagerOptions & SocketOptions> = {}): Promise<Client> {
-  const socket = io(`http://${host}`, { forceNew: true, reconnection: false, transports: ["websocket"], ...options });
-  onEnd(() => socket.disconnect());
-  const log = createEventLog<{ event: string; data: never }>();
-  socket.onAny((event, data) => log.add({ event, data: data as never }));
-  await log.until(({ event }) => event === "joined" || event === "error");
-  return {
-    socket,
-    log,
-    id: socket.id ?? "",
-    until: async (event) => (await log.until((one) => one.event === event)).data,
-  };
-}
+import { joinJson, scriptOf, startWebrtc, type Webrtc } from "./dialect-harness.ts";
+import { connect } from "./socketio-client.ts";
 
 /** Speaks the protocol by hand, and is closed. The messages it got. */
 async function sendPackets({ host }: Webrtc, packets: readonly string[]): Promise<readonly string[]> {
@@ -317,69 +295,5 @@ describe("Socket.IO", () => {
     for (let number = 0; number < 120; number++) one.socket.emit("signal", { number });
     await ended;
     await other.until("peer-left");
-  });
-
-  it("[WEBRTC-229] sessions of polling count like connections: where there are too many, those end that nobody polls", async () => {
-    const connectionsPerAddress = 6;
-    const webrtc = await startWebrtc({ connectionsPerAddress });
-    const base = `http://${webrtc.host}/socket.io/?EIO=4&transport=polling`;
-    const open = async () => JSON.parse((await (await fetch(base)).text()).slice(1)) as { sid: string };
-    const polled = await connect(webrtc, { transports: ["polling"] });
-    const sids: string[] = [];
-    for (let index = 0; index < 3 * connectionsPerAddress; index++) sids.push((await open()).sid);
-    const isOpen = async (sid: string) => (await fetch(`${base}&sid=${sid}`, { method: "POST", body: "6" })).status === 200;
-    const found = [];
-    for (const sid of sids) found.push(await isOpen(sid));
-    const kept = connectionsPerAddress - 1;
-    expect(found).toEqual(sids.map((_, index) => index >= sids.length - kept));
-    expect(await polled.socket.emitWithAck("join", { room: "r1" })).toEqual({ room: "r1", peers: [] });
-    // Requests behind one another in one connection wait for all of them.
-    const { hostname, port } = new URL(base);
-    const socket = createConnection({ host: hostname, port: Number(port) });
-    onEnd(() => socket.destroy());
-    await once(socket, "connect");
-    for (const sid of sids.slice(-kept)) socket.write(`GET /socket.io/?EIO=4&transport=polling&sid=${sid} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    await expect.poll(() => webrtc.service.rows().filter(({ verb, tone }) => verb === "GET" && tone === "pending").length).toBe(kept + 1);
-    expect(await (await fetch(base)).json()).toEqual({
-      code: 4,
-      message: expect.stringMatching(/^Too many clients.*WEBRTC_CONNECTIONS_PER_ADDRESS/),
-    });
-    socket.destroy();
-    await expect.poll(async () => (await fetch(base)).status).toBe(200);
-  });
-
-  it("[WEBRTC-546] sessions of polling and WebSockets of every dialect have one count by address, and others have theirs", async () => {
-    const webrtc = await startWebrtc({ connectionsPerAddress: 12 });
-    const base = `http://${webrtc.host}/socket.io/?EIO=4&transport=polling`;
-    const open = async () => JSON.parse((await (await fetch(base)).text()).slice(1)) as { sid: string };
-    const isOpen = async (sid: string) => (await fetch(`${base}&sid=${sid}`, { method: "POST", body: "6" })).status === 200;
-    const ended = async () => {
-      const all = [];
-      for (const sid of sids) if (!(await isOpen(sid))) all.push(sids.indexOf(sid));
-      return all;
-    };
-    await connectWire(webrtc, "/ws");
-    // It has one session, whichever way it goes on.
-    const upgraded = await connect(webrtc, { transports: ["polling", "websocket"] });
-    await expect.poll(() => upgraded.socket.io.engine.transport.name).toBe("websocket");
-    const sids: string[] = [];
-    for (let count = 0; count < 12; count++) sids.push((await open()).sid);
-    expect(await ended()).toEqual([0, 1]);
-    // A WebSocket takes the place of one that nobody polls.
-    await connectWire(webrtc, "/y-webrtc");
-    expect(await ended()).toEqual([0, 1, 2]);
-    const { hostname, port } = new URL(base);
-    const socket = createConnection({ host: hostname, port: Number(port) });
-    onEnd(() => socket.destroy());
-    await once(socket, "connect");
-    for (const sid of sids.slice(3)) socket.write(`GET /socket.io/?EIO=4&transport=polling&sid=${sid} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    await expect.poll(() => webrtc.service.rows().filter(({ verb, tone }) => verb === "GET" && tone === "pending").length).toBe(9);
-    const refused = await connectWire(webrtc, "/ws");
-    expect(await refused.closed).toEqual({
-      code: 1_013,
-      reason: expect.stringMatching(/^Too many clients.*WEBRTC_CONNECTIONS_PER_ADDRESS/),
-    });
-    expect((await (await connectWire({ ...webrtc, host: `[::1]:${port}` }, "/ws")).until("welcome")).type).toBe("welcome");
-    expect(upgraded.socket.connected).toBe(true);
   });
 });

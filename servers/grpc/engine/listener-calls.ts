@@ -16,6 +16,8 @@ export interface ListenerCallsOptions extends Pick<GrpcCallOptions, "limits" | "
   readonly methods: GrpcMethods;
   readonly recorder: CallRecorder;
   readonly openCalls: OpenCalls;
+  /** Interval of the check for calls whose last bytes are unread: a call is abandoned after one to two intervals. */
+  readonly unreadMs: number;
   readonly turns: WorkTurns;
   readonly log: Log;
 }
@@ -43,9 +45,6 @@ export interface StartableTransport extends CallTransport {
   /** To be called once; the events come later. */
   start(events: CallEvents): void;
 }
-
-/** Interval of the check for calls whose last bytes are unread: a call is abandoned after one to two intervals. */
-const unreadMs = 10_000;
 
 /** The calls of one listener, from their begin to their end. */
 export class ListenerCalls {
@@ -79,7 +78,7 @@ export class ListenerCalls {
     this.#calls.add(call);
     openCalls.add(call);
     // A timer of each call would cost more.
-    this.#looksForUnread ??= setInterval(() => this.#abandonUnread(), unreadMs).unref();
+    this.#looksForUnread ??= setInterval(() => this.#abandonUnread(), this.#options.unreadMs).unref();
     transport.start(call);
     shares.open.add(1);
     call.begin();

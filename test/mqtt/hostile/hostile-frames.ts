@@ -10,7 +10,8 @@ const masked = (payload: Buffer) => Buffer.concat([mask, payload.map((byte, inde
 /** A client's frame of up to 125 bytes; the first byte is FIN, the reserved bits and the opcode. */
 const frame = (firstByte: number, payload: Buffer = Buffer.alloc(0)) =>
   Buffer.concat([Buffer.from([firstByte, 0x80 | payload.length]), masked(payload)]);
-const closing = (code: number, reason = Buffer.alloc(0)) => frame(0x88, Buffer.concat([Buffer.from([code >> 8, code & 0xff]), reason]));
+export const closing = (code: number, reason = Buffer.alloc(0)) =>
+  frame(0x88, Buffer.concat([Buffer.from([code >> 8, code & 0xff]), reason]));
 const ping = Buffer.from("c000", "hex");
 
 export const hostileFrames: readonly HostileFrames[] = [

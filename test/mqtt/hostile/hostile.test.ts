@@ -15,7 +15,7 @@ import {
   type WireClient,
 } from "../harness.ts";
 import { type Hostile, hostile } from "./hostile-bytes.ts";
-import { hostileFrames } from "./hostile-frames.ts";
+import { closing, hostileFrames } from "./hostile-frames.ts";
 
 /** How the broker answered: the reason in its last packet, or "close". */
 async function provoke(client: WireClient, { when, version, bytes, name }: Hostile): Promise<number | "close"> {
@@ -100,7 +100,11 @@ it.each(hostileFrames)("[MQTT-3] over WebSocket: $name closes that connection wi
   );
   await expect.poll(() => answer.includes("\r\n\r\n")).toBe(true);
   socket.write(bytes);
-  await once(socket, "close");
+  const closed = once(socket, "close");
+  await expect.poll(() => answer.indexOf("\r\n\r\n") + 4 < answer.length).toBe(true);
+  // Its own, for which the broker waits where the frames themselves were whole.
+  socket.write(closing(closeCode));
+  await closed;
   const frames = answer.subarray(answer.indexOf("\r\n\r\n") + 4);
   expect([frames[0], frames.readUInt16BE(2)]).toEqual([0x88, closeCode]);
   await witness.expectNothing();

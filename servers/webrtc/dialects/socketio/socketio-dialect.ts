@@ -3,6 +3,7 @@ import type { Socket as NetSocket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Server as Engine } from "engine.io";
 import { Server, type Socket } from "socket.io";
+import type { HttpRequest, HttpResponse } from "../../../core/http/http-route.ts";
 import { acceptWebSocket } from "../../../core/http/websocket/accept-web-socket.ts";
 import { HeldWebSocket } from "../../../core/http/websocket/held-web-socket.ts";
 import type { ServerWebSocket } from "../../../core/http/websocket/server-web-socket.ts";
@@ -181,7 +182,8 @@ export function socketIoDialect({
         methods: ["GET", "POST"],
         handle(request, response) {
           engine.handleRequest(request as never, response);
-          // Read by the engine, which keeps it until it is whole. It takes the end of a GET for that of its connection, so those are not read.
+          tellEngineOfEnd(request, response);
+          // Read by the engine, which keeps it until it is whole.
           if (request.method !== "POST") return;
           request.on("data", ({ length }: string | Buffer) => request.entry?.head.connection.held?.hold(request, length));
         },
@@ -193,6 +195,15 @@ export function socketIoDialect({
       await io.close();
     },
   };
+}
+
+/** The engine hears of the end of a connection by its requests. One without a body is closed from its beginning here, and tells of nothing by itself. */
+function tellEngineOfEnd(request: HttpRequest, response: HttpResponse): void {
+  if (!request.closed) return;
+  if (request.method === "POST") request.emit("end");
+  response.once("close", () => {
+    if (!response.writableFinished) request.emit("close");
+  });
 }
 
 /** What the engine takes for the server of ws. */
