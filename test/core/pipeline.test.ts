@@ -1,10 +1,15 @@
 import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { boundPipelines } from "../../servers/core/http/connections/bound-pipelines.ts";
+import { createHttpConnections } from "../../servers/core/http/connections/http-connections.ts";
+import type { Pipeline } from "../../servers/core/http/connections/pipeline.ts";
 import { pipelinedRequests } from "../../servers/core/http/connections/pipelined-request.ts";
+import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { until } from "../support/until.ts";
 
@@ -237,4 +242,74 @@ it("[BL-493] reading goes on when Node ends its pause for answers that waited, a
   socket.pause().emit("drain");
   client.write(get);
   await once(client, "data");
+});
+
+describe("another protocol begins on a connection", () => {
+  const offer = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n";
+
+  /** Connects a client that sends it, and returns what the protocol is given, and HTTP's part of the connection, which nothing here refers to. */
+  async function begin(event: "upgrade" | "connect", sent: string) {
+    const turns = new WorkTurns();
+    onTestFinished(() => turns.close());
+    const connections = createHttpConnections(turns);
+    // Scarce with the first byte.
+    const held = new SharedBudget(1 << 24, 1 << 22);
+    let latest: ServerResponse | undefined;
+    const server = createServer(pipelinedRequests, (request, response) => {
+      const { pipeline } = connections.of(request.socket);
+      pipeline?.begin(response);
+      response.once("close", () => pipeline?.answered(response));
+      latest = response;
+    });
+    server.on("connection", (socket) => connections.opened(socket, { unanswered: 32, headerBytes: 16_384 }, held));
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const begun = new Promise<{ socket: Socket; pipeline: WeakRef<Pipeline>; head: Buffer }>((resolve) =>
+      server.on(event, (_request, socket: Socket, head: Buffer) => {
+        resolve({ socket, head, pipeline: new WeakRef(connections.of(socket).pipeline as Pipeline) });
+      }),
+    );
+    const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    onTestFinished(() => void client.destroy());
+    client.resume().write(sent, "latin1");
+    const other = await begun;
+    onTestFinished(() => void other.socket.destroy());
+    return { ...other, client, held, connections, latest };
+  }
+
+  async function isReleased(pipeline: WeakRef<Pipeline>): Promise<void> {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    await until(() => {
+      collect();
+      return pipeline.deref() === undefined;
+    });
+  }
+
+  it.each([
+    ["upgrade", offer],
+    ["connect", "CONNECT b:443 HTTP/1.1\r\nHost: b\r\n\r\n"],
+  ] as const)("[BL-494] after %s nothing of HTTP is kept, and what came with it is for that protocol, in order", async (event, head) => {
+    const rest = Buffer.from(Array.from({ length: 12_000 }, (_, index) => index % 251));
+    const { socket, pipeline, head: first, held, client, connections } = await begin(event, head + rest.toString("latin1"));
+    const pieces = [first];
+    socket.on("data", (piece: Buffer) => pieces.push(piece));
+    await until(() => Buffer.concat(pieces).length === rest.length);
+    expect(Buffer.concat(pieces).equals(rest)).toBe(true);
+    await until(() => !held.isScarce);
+    await isReleased(pipeline);
+    client.write("more");
+    await until(() => Buffer.concat(pieces).length === rest.length + 4);
+    expect(connections.of(socket).pipeline).toBeUndefined();
+  });
+
+  it("[BL-494] behind a request that is not answered yet, what is kept for it is released with its answer", async () => {
+    const { pipeline, latest, socket, client } = await begin("upgrade", get + offer);
+    socket.resume();
+    client.write("more");
+    await nextTurn();
+    expect(pipeline.deref()?.unanswered.size).toBe(1);
+    latest?.end();
+    await isReleased(pipeline);
+  });
 });

@@ -167,12 +167,8 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
       server.on("upgrade", (request, socket, head) => {
         const asked = request as HttpRequest;
         if (!upgrade.accepts(asked)) answerAsRequest(asked, socket);
-        else {
-          const { work } = asked;
-          recorder.connections.upgraded(socket as Socket);
-          // Thousands may ask for it at once.
-          void work.run(oneStep(() => upgrade.handle(asked, socket, head)));
-        }
+        // Thousands may ask for it at once.
+        else void asked.work.run(oneStep(() => upgrade.handle(asked, socket, head)));
       });
     }
     return server;

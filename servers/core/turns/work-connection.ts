@@ -38,7 +38,7 @@ export interface WorkConnection {
   /** Milliseconds of work that it has had lately. */
   readonly usedMs: number;
   /** Whether what it does next goes on with what it had, such as a request that has waited for something: by default it is asked for anew. */
-  goesOn?: () => boolean;
+  goesOn?: (() => boolean) | undefined;
   /** A task is what has items of its own to be done: a reader, a stream. `goOn` does them while the share is not over. */
   join(goOn: () => void): WorkShare;
   /** A task of steps that each take less than a share. Resolves with what they return, rejects with what one throws. */
@@ -80,7 +80,7 @@ export class Connection implements WorkConnection {
   readonly turns: Turns;
   readonly key: string;
   readonly isBackground: boolean;
-  goesOn?: () => boolean;
+  goesOn?: (() => boolean) | undefined;
   readonly #tasks = new Rotation<Task>();
   /** The task whose turn it is. */
   current: Task | undefined;

@@ -175,7 +175,8 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
           if (isHttp2) takeHttp2(socket, connection);
           else {
             serveHttp1.call(server, socket);
-            pipelines.set(socket, new Pipeline(socket, pipelineLimits, connection.work, memoryOf(connection, socket)));
+            const forget = () => void pipelines.delete(socket);
+            pipelines.set(socket, new Pipeline(socket, pipelineLimits, connection.work, forget, memoryOf(connection, socket)));
             socket.resume();
           }
         });

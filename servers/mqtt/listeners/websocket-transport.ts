@@ -139,7 +139,6 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
   }
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const pipeline = pipelineOf(socket);
-    pipeline?.end();
     // A "close" event follows.
     socket.on("error", () => {});
     // Thousands may ask for it at once.

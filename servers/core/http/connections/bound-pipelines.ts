@@ -30,7 +30,8 @@ export function boundPipelines(
   // Of a server with TLS, "connection" has what is below it.
   server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
     const work = takeSocket(socket, turns);
-    pipelines.set(socket, new Pipeline(socket, { unanswered, headerBytes: maxHeaderSize }, work));
+    const forget = () => void pipelines.delete(socket);
+    pipelines.set(socket, new Pipeline(socket, { unanswered, headerBytes: maxHeaderSize }, work, forget));
   });
   server.prependListener("request", (request, response) => {
     const pipeline = pipelines.get(request.socket);

@@ -16,6 +16,7 @@ import type { PipelineLimits } from "./pipeline-limits.ts";
 export interface HttpConnection extends ConnectionFacts {
   requests: number;
   latest: RecordedResponse | undefined;
+  /** None any more once another protocol has begun. */
   pipeline: Pipeline | undefined;
   readonly held: HeldRequests | undefined;
   /** In which its requests begin and are worked on, and in which it is closed. */
@@ -29,8 +30,6 @@ export interface HttpConnections {
   opened(socket: Socket, limits: PipelineLimits, held: SharedBudget): void;
   /** Adds the TCP connection below TLS, so that it is closed even if its handshake never completes. */
   addSocket(socket: Socket): void;
-  /** To be called when another protocol begins on the socket. */
-  upgraded(socket: Socket): void;
   of(socket: Socket): HttpConnection;
   /** Of a socket that never became a connection of HTTP: it is not among the open ones. */
   refused(socket: Socket): HttpConnection;
@@ -88,20 +87,23 @@ export function createHttpConnections(turns: WorkTurns): HttpConnections {
     opened(socket, limits, held) {
       const address = socket.remoteAddress ?? "";
       const work = takeSocket(socket, turns);
-      const heldRequests = new HeldRequests(held, address, (reason) => pipeline.disconnect(reason));
-      const pipeline = new Pipeline(socket, limits, work, heldRequests);
+      const disconnect = (why: string): void => {
+        if (connection.pipeline) connection.pipeline.disconnect(why);
+        else socket.destroy();
+      };
+      const forget = (): void => {
+        connection.pipeline = undefined;
+      };
+      const heldRequests = new HeldRequests(held, address, disconnect);
+      const pipeline = new Pipeline(socket, limits, work, forget, heldRequests);
       // Behind TLS the connection below has a part in them.
       if (!(socket instanceof TLSSocket)) ends.take(socket);
-      add(socket, work, pipeline, heldRequests);
-      endsBy(socket, (why) => pipeline.disconnect(why));
+      const connection = add(socket, work, pipeline, heldRequests);
+      endsBy(socket, disconnect);
     },
     addSocket(socket) {
       belowTls.add(socket);
       socket.once("close", () => belowTls.delete(socket));
-    },
-    upgraded(socket) {
-      const connection = open.get(socket);
-      if (connection?.pipeline?.end()) connection.pipeline = undefined;
     },
     of: (socket) => open.get(socket) ?? closed.get(socket) ?? add(socket),
     refused: (socket) => create(socket),

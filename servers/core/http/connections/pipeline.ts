@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { WorkConnection, WorkShare } from "../../turns/work-connection.ts";
+import { ArrivingBytes } from "./arriving-bytes.ts";
 import { ArrivingHead } from "./arriving-head.ts";
 import { ChunkedBody, isChunked } from "./chunked-body.ts";
 import { closeUnanswered } from "./close-unanswered.ts";
@@ -18,7 +19,6 @@ import {
   pushTo,
   type RequestParser,
   resume,
-  stopReading,
 } from "./parsed-socket.ts";
 import type { PipelineLimits, PipelineMemory } from "./pipeline-limits.ts";
 import { UnansweredResponses } from "./unanswered-responses.ts";
@@ -45,8 +45,7 @@ export class Pipeline {
   #latest: ServerResponse | undefined;
   /** One of them, which another protocol could have followed. */
   #offersUpgrade = false;
-  /** What was read and not parsed, in order. */
-  readonly #unparsed: Buffer[] = [];
+  readonly #arriving: ArrivingBytes;
   /** Lets a request begin. */
   #take: RequestParser["onIncoming"] | undefined;
   /** The request whose head was the last that was parsed: it has not begun. */
@@ -56,8 +55,6 @@ export class Pipeline {
   #isPausing = false;
   /** Nothing is parsed. */
   #held = false;
-  /** Nothing is read either. */
-  #isStopped = false;
   #isReleasing = false;
   /** The body that arrives, if it is chunked. The parser gets it in steps. */
   #body: ChunkedBody | undefined;
@@ -66,19 +63,23 @@ export class Pipeline {
   readonly #head: ArrivingHead;
   /** Its head is too large: nothing more is parsed. */
   #isRefused = false;
-  /** What arrives comes here before the parser has it. */
-  #takesAll = false;
   /** The share was not over when the piece came that is being parsed: the first request in it begins. */
   #mayBeginFirst = false;
-  /** The last byte came, and some wait. */
-  #isEnded = false;
+  /** Another protocol has begun. */
+  #isOver = false;
+  readonly #onOver: () => void;
 
   /** Not in the constructor: what that holds of Node's parser would be held as long as the connection. */
   readonly #onClose = (): void => this.#closed();
 
-  /** To be called when Node's server has taken the socket. `work` is that of the connection: requests begin in its turns, and what is unanswered at its end is closed in them. */
-  constructor(socket: Socket, limits: PipelineLimits, work: WorkConnection, memory?: PipelineMemory) {
+  /**
+   * To be called when Node's server has taken the socket. `work` is that of the connection: requests begin in its turns, and what is unanswered at its end is closed in
+   * them. `onOver` is called when another protocol has begun and all is answered: nothing of this is needed any more, and whoever refers to it has to forget it.
+   */
+  constructor(socket: Socket, limits: PipelineLimits, work: WorkConnection, onOver: () => void, memory?: PipelineMemory) {
+    this.#onOver = onOver;
     this.#memory = memory;
+    this.#arriving = new ArrivingBytes(socket, memory);
     this.#head = new ArrivingHead((bytes) => memory?.unparsed(bytes));
     this.#socket = socket;
     this.#most = limits.unanswered;
@@ -91,7 +92,11 @@ export class Pipeline {
     socket.on("error", ignoreError);
     const { parser } = this.#socket;
     if (!parser) return;
-    this.#takeAll();
+    this.#arriving.giveTo({
+      arrived: (packet) => this.#arrived(packet),
+      parsed: (piece) => this.#parsed(piece),
+      resumed: () => this.#resumed(),
+    });
     countDroppedBytes(parser);
     this.#take = parser.onIncoming;
     parser.onIncoming = (request, keepsAlive) => this.#incoming(request, keepsAlive);
@@ -113,7 +118,7 @@ export class Pipeline {
     this.#isPausing = true;
     this.#hold();
     if (!this.#next || this.#hasRoom(this.#most - 1)) this.#releaseInTurn();
-    else this.#stop();
+    else this.#arriving.stop();
     return pauseParser;
   }
 
@@ -125,17 +130,7 @@ export class Pipeline {
     return result;
   }
 
-  #takeAll(): void {
-    this.#takesAll = true;
-    const socket = this.#socket;
-    // Behind that of Node's parser, which does not read from the handle by itself any more.
-    socket.on("data", this.#onParsed);
-    socket.push = (packet: Buffer | null) => this.#arrived(packet);
-    socket.resume = () => this.#resumed();
-  }
-
-  /** Node resumes reading after each complete request and whenever a body is read. */
-  #resumed(): Socket {
+  #resumed(): void {
     const socket = this.#socket;
     if (!this.#held) {
       resume(socket);
@@ -143,13 +138,12 @@ export class Pipeline {
       if (!socket.destroyed) socket._read(0);
     } else if (this.#awaitsReader) this.#releaseInTurn();
     this.#awaitsReader = false;
-    return socket;
   }
 
-  /** The parser has got a piece. */
-  readonly #onParsed = (piece: Buffer): void => {
+  #parsed(piece: Buffer): void {
     this.#mayBeginFirst = false;
     const { parser } = this.#socket;
+    if (!parser) this.#leave();
     if (!parser || this.#isRefused) return;
     // What came while the parser was paused waits.
     if (this.#held && !this.#head.hasEnded) return;
@@ -158,15 +152,14 @@ export class Pipeline {
     if (dropped) this.#keep(dropped);
     if (this.#head.size <= this.#mostHeadSize) return;
     this.#isRefused = true;
-    this.#unparsed.length = 0;
+    this.#arriving.drop();
     this.#socket.server?.emit("clientError", headerOverflow(this.#head.bytes), this.#socket);
-  };
+  }
 
   /** It is parsed when the request before is answered. */
   #keep(rest: Buffer): void {
     this.#body = undefined;
-    this.#unparsed.unshift(rest);
-    this.#memory?.unparsed(rest.length);
+    this.#arriving.putBack(rest);
     this.#hold();
     if (this.#unanswered.size === 0) this.#releaseInTurn();
   }
@@ -174,40 +167,25 @@ export class Pipeline {
   /** Returns whether more may come, as the stream's own method does. What waits in the stream comes first. */
   #arrived(packet: Buffer | null): boolean {
     if (!this.#socket.parser) {
-      this.#giveBack();
+      this.#leave();
       return pushTo(this.#socket, packet);
     }
     if (this.#isRefused) return packet === null ? pushTo(this.#socket, null) : true;
     if (packet && this.#socket.readableLength > 0) return pushTo(this.#socket, packet);
     if (!this.#held && !this.#body && (packet === null || this.#mayParse(packet.length))) return passOn(this.#socket, packet);
-    if (packet) {
-      this.#unparsed.push(packet);
-      this.#memory?.unparsed(packet.length);
-    } else this.#isEnded = true;
-    if (this.#held) this.#stop();
+    this.#arriving.keep(packet);
+    if (this.#held) this.#arriving.stop();
     else {
       this.#hold();
       this.#releaseInTurn();
     }
-    return !this.#isStopped;
+    return !this.isStopped;
   }
 
   #mayParse(bytes: number): boolean {
     if (bytes <= this.#head.bodyBytesLeft) return true;
     this.#mayBeginFirst = bytes <= headStepBytes && !this.#share.isOver;
     return this.#mayBeginFirst;
-  }
-
-  /** Another protocol has begun, for which the rest is. */
-  #giveBack(): void {
-    if (!this.#takesAll) return;
-    this.#takesAll = false;
-    const socket = this.#socket;
-    // Deleted, it would leave V8 an object without a shape, slow for the protocol that begins. `push` stays: the ends of connections in turns are in front of it.
-    socket.resume = resume.bind(undefined, socket);
-    socket.off("data", this.#onParsed);
-    for (const packet of this.#unparsed.splice(0)) pushTo(socket, packet);
-    if (this.#isEnded) pushTo(socket, null);
   }
 
   #mayBegin(upgrade: boolean): boolean {
@@ -228,17 +206,19 @@ export class Pipeline {
     return size === 0 || (size <= unanswered && this.#memory?.isScarce !== true && this.unsentBytes <= this.#socket.writableHighWaterMark);
   }
 
-  /** Another protocol begins: nothing is kept for the connection any more. False while requests are unanswered. */
-  end(): boolean {
-    if (this.#unanswered.size > 0) return false;
+  /** Another protocol has begun: the rest is for it, and nothing is kept for the connection once all is answered. */
+  #leave(): void {
+    this.#isOver = true;
+    this.#arriving.giveBack();
+    if (this.#unanswered.size > 0) return;
     this.#socket.off("close", this.#onClose);
-    this.#giveBack();
-    return true;
+    this.work.goesOn = undefined;
+    this.#onOver();
   }
 
   /** Nothing is read until it is the connection's turn, or requests are answered. */
   get isStopped(): boolean {
-    return this.#isStopped;
+    return this.#arriving.isStopped;
   }
 
   get socket(): Socket {
@@ -251,6 +231,8 @@ export class Pipeline {
 
   /** What was written of all answers and has not left. */
   get unsentBytes(): number {
+    // What another protocol has written is no answer.
+    if (this.#isOver && this.#unanswered.size === 0) return 0;
     return this.#unanswered.unsentBytes(this.#socket.writableLength);
   }
 
@@ -270,7 +252,8 @@ export class Pipeline {
     this.#unanswered.delete(response);
     if (response === this.#latest) this.#latest = undefined;
     if (this.#unanswered.size === 0) this.#offersUpgrade = false;
-    if (this.#held && this.#hasRoom(this.#most / 2)) this.#releaseInTurn();
+    if (this.#isOver) this.#leave();
+    else if (this.#held && this.#hasRoom(this.#most / 2)) this.#releaseInTurn();
   }
 
   #releaseInTurn(): void {
@@ -288,16 +271,10 @@ export class Pipeline {
     }
     if (this.#isPausing) {
       this.#isPausing = false;
-      if (rawPacket && bytesParsed < rawPacket.length) {
-        this.#unparsed.unshift(rawPacket.subarray(bytesParsed));
-        this.#memory?.unparsed(rawPacket.length - bytesParsed);
-      }
+      if (rawPacket && bytesParsed < rawPacket.length) this.#arriving.putBack(rawPacket.subarray(bytesParsed));
     } else {
       // TLS passes on all that it has decrypted, also while nothing should be read.
-      if (rawPacket) {
-        this.#unparsed.push(rawPacket);
-        this.#memory?.unparsed(rawPacket.length);
-      }
+      if (rawPacket) this.#arriving.keep(rawPacket);
       this.#hold();
     }
     return true;
@@ -309,16 +286,7 @@ export class Pipeline {
     this.#held = true;
     // Node's own pause ends here: it would resume the parser before the bytes that wait.
     this.#socket._paused = false;
-    const [first, second] = this.#unparsed;
-    if (second || (first && first.length > headStepBytes)) this.#stop();
-  }
-
-  #stop(): void {
-    if (this.#isStopped) return;
-    this.#isStopped = true;
-    this.#socket.pause();
-    // A "resume" may have been scheduled before.
-    this.#socket.on("resume", stopReading);
+    if (this.#arriving.isMoreThan(headStepBytes)) this.#arriving.stop();
   }
 
   #release(): void {
@@ -326,52 +294,41 @@ export class Pipeline {
     this.#isReleasing = false;
     this.#awaitsReader = false;
     this.#held = false;
-    if (this.#isStopped) socket.off("resume", stopReading);
-    this.#isStopped = false;
+    this.#arriving.release();
     const next = this.#next;
     this.#next = undefined;
     // An answer that closes the connection is the last one (RFC 9112 §9.6).
     if (socket.destroyed || socket.writableEnded || this.#isRefused) return;
     if (next) this.#begin(next, this.#nextKeepsAlive);
     // The parser was paused behind the head: a request without a body ends when it goes on, and more bytes may never come.
-    if (next && this.#unparsed.length === 0) this.#unparsed.push(nothing);
+    if (next && this.#arriving.isEmpty) this.#arriving.keep(nothing);
     while (socket.parser && !this.#held && !socket.destroyed) {
       if (socket._paused) {
         // Node resumes both after its own pause, but knows nothing of the bytes that wait.
-        if (this.#unparsed.length > 0) this.#hold();
+        if (!this.#arriving.isEmpty) this.#hold();
         return;
       }
       socket.parser.resume();
-      const packet = this.#unparsed.shift();
+      const packet = this.#arriving.take();
       if (packet === undefined) {
-        this.#readOn();
+        this.#arriving.readOn();
         return;
       }
-      this.#memory?.unparsed(-packet.length);
       this.#parseStep(packet);
     }
     if (socket.parser) return;
-    this.#giveBack();
+    this.#leave();
     // Nobody may ever read from it, and its end has to be seen.
     socket._read(0);
-  }
-
-  #readOn(): void {
-    if (this.#isEnded) pushTo(this.#socket, null);
-    this.#isEnded = false;
-    this.#socket.resume();
   }
 
   #parseStep(packet: Buffer): void {
     const body = this.#body;
     const stepBytes = body ? body.step.bytes : Math.max(headStepBytes, this.#head.bodyBytesLeft);
-    if (packet.length > stepBytes) {
-      this.#unparsed.unshift(packet.subarray(stepBytes));
-      this.#memory?.unparsed(packet.length - stepBytes);
-    }
+    if (packet.length > stepBytes) this.#arriving.putBack(packet.subarray(stepBytes));
     this.#socket.emit("data", packet.subarray(0, stepBytes));
     if (!body) {
-      if (this.#held || this.#unparsed.length === 0 || !this.#share.isOver) return;
+      if (this.#held || this.#arriving.isEmpty || !this.#share.isOver) return;
       this.#hold();
       this.#releaseInTurn();
       return;
@@ -392,7 +349,7 @@ export class Pipeline {
   }
 
   #closed(): void {
-    this.#unparsed.length = 0;
+    this.#arriving.drop();
     this.#body = undefined;
     this.#next = undefined;
     if (this.#unanswered.size > 0) void this.work.run(closeUnanswered(this.#unanswered));
