@@ -63,10 +63,14 @@ export interface MqttMessageSummary {
   readonly dropped: number;
   /** Of `dropped`, those that the broker owed when it stopped. Absent if none, as the following. */
   readonly lost?: number;
+  /** Of `dropped`, those whose time was over. */
+  readonly expired?: number;
   /** Deliveries that went to another broker of the cluster, with the sessions of the clients. */
   readonly moved?: number;
   /** Deliveries that wait in queues. */
   readonly queued?: number;
+  /** Deliveries that wait in stored sessions, which no broker has while persistence is off. */
+  readonly onDisk?: number;
 }
 
 /** The detail of a message, and the answer of `message.read`. */

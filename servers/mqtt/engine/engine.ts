@@ -27,6 +27,7 @@ import { SubscriptionTrie } from "./routing/subscription-trie.ts";
 import { AwaySessions } from "./session/away-sessions.ts";
 import { Departures } from "./session/departures.ts";
 import { EndedSessions } from "./session/ended-sessions.ts";
+import { ExpiringQueues } from "./session/expiring-queues.ts";
 import { restoreInSteps } from "./session/move-session.ts";
 import { type PendingWill, publishWill } from "./session/pending-will.ts";
 import { recheckSession } from "./session/recheck-session.ts";
@@ -77,6 +78,7 @@ export class Engine {
   readonly handover = new SharedHandover(this);
   readonly retainedRoom = new RetainedRoom(this);
   readonly endedSessions = new EndedSessions(this);
+  readonly expiring = new ExpiringQueues(this);
   readonly load: MessageLoad = { waiting: 0, bytes: 0, holders: 0, inChunks: 0 };
   private readonly guard: StoreGuard | undefined = undefined;
   private restoring = false;
@@ -108,6 +110,7 @@ export class Engine {
       this.coarseNow = performance.now();
       if (this.restoring) return;
       this.sweep.start();
+      this.expiring.begin();
       this.scheduler.trim();
       this.guard?.commit();
     }, sweepIntervalMs);
@@ -376,6 +379,7 @@ export class Engine {
   private async endAll(): Promise<void> {
     clearInterval(this.timer);
     this.sweep.stop();
+    this.expiring.stop();
     const until = performance.now() + longestStopMs;
     for (const connection of this.connections) {
       connection.disconnect(reasonCode.serverShuttingDown, "The server shuts down.");

@@ -41,6 +41,13 @@ export interface PublishedMessage {
   readonly topicCount: number;
 }
 
+/**
+ * Where the queues are: with a broker, or in stored sessions that none has, since persistence was switched off. There they wait, and the counts stay as they
+ * are: a broker with persistence goes on with them. When the time of the message is over they are as good as dropped, there and while no broker runs.
+ */
+export const waitingPlaces = ["with a broker", "on disk", "expired"] as const;
+export type WaitingPlace = (typeof waitingPlaces)[number];
+
 /** Its deliveries so far. */
 export interface RoutedMessage {
   readonly matched: number;
@@ -51,11 +58,14 @@ export interface RoutedMessage {
   readonly dropped: number;
   /** Of `dropped`, because the broker stopped. */
   readonly lost: number;
+  /** Of `dropped`, because their time was over. */
+  readonly expired: number;
   /** To another broker of the cluster. */
   readonly moved: number;
   readonly queued: number;
   /** Sent or held back, and not acknowledged. */
   readonly open: number;
+  readonly waits: WaitingPlace;
   /** The first deliveries. */
   readonly deliveries: readonly NotedDelivery[];
 }
@@ -76,7 +86,38 @@ export interface NotedDelivery {
 /** After "dropped for …", for those that were lost with the process. */
 export const lostText = (lost: number, dropped: number): string => `${lost < dropped ? `, ${lost} of them` : ""} when the broker stopped`;
 
-export function describeSummary(message: PublishedMessage, routed: RoutedMessage): MqttMessageSummary {
+/** What is told of the deliveries that are `queued`. */
+export function toldOf(routed: RoutedMessage): Omit<RoutedMessage, "waits"> & { readonly onDisk: number } {
+  const { waits, queued, dropped, expired } = routed;
+  switch (waits) {
+    case "with a broker":
+      return { ...routed, onDisk: 0 };
+    case "on disk":
+      return { ...routed, queued: 0, onDisk: queued };
+    case "expired":
+      return { ...routed, queued: 0, onDisk: 0, dropped: dropped + queued, expired: expired + queued };
+    default:
+      return waits satisfies never;
+  }
+}
+
+/** For the row of a message. Undefined where there is nothing to say. */
+export function outcomeOf(routed: RoutedMessage): string | undefined {
+  const { delivered, acknowledgeable, acknowledged, queued, onDisk, moved, dropped, lost, expired } = toldOf(routed);
+  const parts: string[] = [];
+  if (acknowledgeable > 0) parts.push(`${acknowledged} of ${acknowledgeable} acknowledged`);
+  else if (delivered > 0) parts.push(`to ${delivered}`);
+  if (queued > 0) parts.push(parts.length > 0 ? `queued for ${queued}` : "queued");
+  if (onDisk > 0) parts.push(`on disk for ${onDisk}, persistence is off`);
+  if (moved > 0) parts.push(`moved for ${moved}`);
+  if (dropped > 0 && expired === dropped) parts.push(`expired for ${expired}`);
+  else if (dropped > 0)
+    parts.push(`dropped for ${dropped}${expired > 0 ? `, ${expired} of them expired` : ""}${lost > 0 ? lostText(lost, dropped) : ""}`);
+  return parts.length > 0 ? parts.join(", ") : undefined;
+}
+
+export function describeSummary(message: PublishedMessage, counts: RoutedMessage): MqttMessageSummary {
+  const routed = toldOf(counts);
   return {
     id: message.id,
     at: message.at,
@@ -95,8 +136,10 @@ export function describeSummary(message: PublishedMessage, routed: RoutedMessage
     acknowledgeable: routed.acknowledgeable,
     dropped: routed.dropped,
     ...(routed.lost > 0 && { lost: routed.lost }),
+    ...(routed.expired > 0 && { expired: routed.expired }),
     ...(routed.moved > 0 && { moved: routed.moved }),
     ...(routed.queued > 0 && { queued: routed.queued }),
+    ...(routed.onDisk > 0 && { onDisk: routed.onDisk }),
   };
 }
 

@@ -9,7 +9,7 @@ import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { type DropReason, dropReasons } from "../engine/routing/message.ts";
-import { describeMessage, type NotedDelivery, type PublishedMessage, type RoutedMessage } from "./describe-message.ts";
+import { describeMessage, type NotedDelivery, type PublishedMessage, type RoutedMessage, waitingPlaces } from "./describe-message.ts";
 
 /** Tags of the pieces of a message's detail: the message once, then each change of its deliveries. */
 const messageTag = 1;
@@ -29,6 +29,7 @@ const deliveryCounts = [
   "acknowledged",
   "dropped",
   "lost",
+  "expired",
   "moved",
   "queued",
   "open",
@@ -63,6 +64,7 @@ export function writeMessage(record: RecordWriter, message: PublishedMessage): v
 export function writeDeliveries(record: RecordWriter, routed: RoutedMessage): void {
   record.u8(deliveriesTag);
   for (const name of deliveryCounts) record.u32(routed[name]);
+  record.u8(waitingPlaces.indexOf(routed.waits));
   record.u32(routed.deliveries.length);
   for (const delivery of routed.deliveries) {
     record.text(delivery.clientId);
@@ -79,7 +81,7 @@ export function writeDeliveries(record: RecordWriter, routed: RoutedMessage): vo
 export function readMessage(row: TrafficRow, detail: Buffer): { readonly message: PublishedMessage; readonly routed: RoutedMessage } {
   const reader = new RecordReader(detail);
   let message: PublishedMessage | undefined;
-  let routed: RoutedMessage = { ...countsOf(() => 0), deliveries: [] };
+  let routed: RoutedMessage = { ...countsOf(() => 0), waits: "with a broker", deliveries: [] };
   while (!reader.atEnd) {
     switch (reader.u8()) {
       case messageTag:
@@ -128,6 +130,7 @@ function readPublished({ id, at }: TrafficRow, reader: RecordReader): PublishedM
 
 function readRouted(reader: RecordReader): RoutedMessage {
   const counts = countsOf(() => reader.u32());
+  const waits = waitingPlaces[reader.u8()] ?? "with a broker";
   const deliveries: NotedDelivery[] = [];
   for (let left = reader.u32(); left > 0; left--) {
     const delivery = {
@@ -141,7 +144,7 @@ function readRouted(reader: RecordReader): RoutedMessage {
     const flags = reader.u8();
     deliveries.push({ ...delivery, asRetained: (flags & deliveryFlag.asRetained) !== 0, moved: (flags & deliveryFlag.moved) !== 0 });
   }
-  return { ...counts, deliveries };
+  return { ...counts, waits, deliveries };
 }
 
 export const mqttMessageDecoder: DetailDecoder<"mqtt-message"> = {

@@ -10,9 +10,11 @@ import {
   describeMessage,
   describeProperties,
   describeSummary,
-  lostText,
+  outcomeOf,
   type PublishedMessage,
   type RoutedMessage,
+  toldOf,
+  type WaitingPlace,
 } from "./describe-message.ts";
 import { writeDeliveries, writeMessage } from "./message-bytes.ts";
 import { type DeliveryObserver, RecordedDeliveries, recordedDeliveries } from "./recorded-deliveries.ts";
@@ -36,6 +38,8 @@ export interface RecordContext extends DeliveryObserver<MessageRecord> {
   readonly inCluster: boolean;
   /** Sessions outlive the process, with what waits in them. */
   readonly isStored: boolean;
+  /** They were restored into this process: it does with what waits in them what is to be done. */
+  readonly hasStoredSessions: boolean;
 }
 
 export interface RecordOrigin {
@@ -84,6 +88,7 @@ export class MessageRecord extends RecordedDeliveries implements TrafficEntry {
   private isStored: boolean;
   private inCluster: boolean;
   private wrote = false;
+  private wasRestored = false;
 
   constructor(id: number, topic: string, message: Message, origin: RecordOrigin | undefined, context: RecordContext) {
     super(message.qos);
@@ -133,6 +138,7 @@ export class MessageRecord extends RecordedDeliveries implements TrafficEntry {
     record.inCluster = message.cluster !== undefined;
     record.restoreDeliveries(at, routed, tookMs ?? 0);
     record.wrote = true;
+    record.wasRestored = true;
     return record;
   }
 
@@ -178,14 +184,15 @@ export class MessageRecord extends RecordedDeliveries implements TrafficEntry {
 
   write(record: RecordWriter): void {
     const waiting = this.open;
+    const routed = this.routed(recordedDeliveries);
     record.row({
       id: this.id,
       at: this.at,
       kind: "mqtt-message",
       verb: `QoS ${this.qos}${this.retain ? ", retained" : ""}`,
       target: this.topic.slice(0, rowTargetLength),
-      tone: waiting ? "pending" : this.droppedCount > 0 ? "failed" : "ok",
-      outcome: this.outcome(),
+      tone: waiting ? "pending" : toldOf(routed).dropped > 0 ? "failed" : "ok",
+      outcome: this.outcome(routed),
       tookMs: waiting ? undefined : this.settledAfterMs,
       bytesIn: this.payloadBytes,
       bytesOut: this.payloadBytes * this.deliveredCount,
@@ -197,21 +204,31 @@ export class MessageRecord extends RecordedDeliveries implements TrafficEntry {
       this.wrote = true;
       writeMessage(record, this.published());
     }
-    writeDeliveries(record, this.routed(recordedDeliveries));
+    writeDeliveries(record, routed);
   }
 
-  private outcome(): string {
-    const { deliveredCount: delivered, acknowledgeableCount: acknowledgeable, droppedCount: drops, lostCount: lost } = this;
-    const parts: string[] = [];
-    if (acknowledgeable > 0) parts.push(`${this.acknowledgedCount} of ${acknowledgeable} acknowledged`);
-    else if (delivered > 0) parts.push(`to ${delivered}`);
-    if (this.queuedCount > 0) parts.push(parts.length > 0 ? `queued for ${this.queuedCount}` : "queued");
-    if (this.movedCount > 0) parts.push(`moved for ${this.movedCount}`);
-    if (drops > 0) parts.push(`dropped for ${drops}${lost > 0 ? lostText(lost, drops) : ""}`);
-    if (parts.length > 0) return parts.join(", ");
+  private outcome(routed: RoutedMessage): string {
+    const known = outcomeOf(routed);
+    if (known !== undefined) return known;
     // Of those that come too fast no delivery is recorded, and a client with rights for nothing gets none.
     if (this.matched > 0) return "no delivery recorded";
     return this.context.inCluster ? "no subscriber here" : "no subscriber";
+  }
+
+  /** Of a record of an earlier process whose sessions are stored, and that this process does not have. */
+  get isAside(): boolean {
+    return this.wasRestored && this.queuedCount > 0 && this.fate === "stored" && !this.context.hasStoredSessions;
+  }
+
+  /** In how many milliseconds its time is over; infinite without expiry. */
+  get leftMs(): number {
+    return this.expirySeconds < 0 ? Number.POSITIVE_INFINITY : this.expirySeconds * 1_000 - this.ageMs;
+  }
+
+  protected get waitingPlace(): WaitingPlace {
+    if (!this.isAside) return "with a broker";
+    if (this.leftMs <= 0) return "expired";
+    return this.context.isStored ? "with a broker" : "on disk";
   }
 
   /** What becomes of `owed` when its process ends. */

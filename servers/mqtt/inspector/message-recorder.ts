@@ -8,6 +8,7 @@ import type { ObservedPublisher } from "../engine/engine-observer.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { MqttConfig } from "../mqtt-config.ts";
+import { AsideRecords } from "./aside-records.ts";
 import { EarlierRecords } from "./earlier-records.ts";
 import { HistoryParts, type InTurns } from "./history-parts.ts";
 import { KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
@@ -89,6 +90,7 @@ export class MessageRecorder {
   private unfollowed: { readonly record: MessageRecord; readonly message: Message }[] = [];
   /** What became of them is known only now, long after their rows were complete. */
   private readonly changed = new Set<MessageRecord>();
+  private readonly aside: AsideRecords;
   private readonly earlier = new EarlierRecords((id) => (this.parts.partOf(id) ?? this.cleared?.messages)?.find(id));
   private readonly traffic: TrafficSink;
   private readonly limits: RecorderLimits;
@@ -104,10 +106,12 @@ export class MessageRecorder {
       payloadLimit: limits.recordedPayloadBytes,
       inCluster: limits.inCluster === true,
       isStored: limits.isStored === true,
+      hasStoredSessions: limits.isStored === true && limits.sessionsAreRestored === true,
       onAcknowledged: (record) => this.settle(record),
       onReleased: (record) => this.released(record),
       onChanged: (record) => void this.changed.add(record),
     };
+    this.aside = new AsideRecords(this.context.onChanged);
     this.timer = setInterval(() => this.tick(), tickMs);
   }
 
@@ -217,6 +221,7 @@ export class MessageRecorder {
     this.deliveryBudget = Math.min(deliveriesPerSecond, this.deliveryBudget + (deliveriesPerSecond * elapsedMs) / 1_000);
     this.parts.current.tree.settle();
     this.recordUnfollowed();
+    this.aside.tick();
     this.writeChanged();
     this.parts.current.rest();
     if (this.cleared && now - this.cleared.at > restorableMs) this.cleared = undefined;
@@ -294,8 +299,8 @@ export class MessageRecorder {
   }
 
   private readonly endEarlier = (record: MessageRecord): void => {
-    const { isStored, sessionsAreRestored } = this.limits;
-    if (record.fate !== "stored" || (isStored && sessionsAreRestored)) record.end(record.fate);
+    if (record.fate !== "stored" || this.context.hasStoredSessions) record.end(record.fate);
+    else if (record.isAside) this.aside.add(record);
   };
 
   private createMessages(): KeptMessages {
@@ -320,6 +325,7 @@ export class MessageRecorder {
   close(): void {
     this.closed = true;
     clearInterval(this.timer);
+    this.aside.clear();
     for (const record of [...this.parts.records(), ...this.open]) if (record.owed > 0 && record.fate !== "stored") record.end(record.fate);
     for (const record of this.open) this.settle(record);
     this.writeChanged(this.changed.size);

@@ -1,5 +1,5 @@
 import type { DeliveryPlace, DeliveryTrace, DropReason } from "../engine/routing/message.ts";
-import type { NotedDelivery, RoutedMessage } from "./describe-message.ts";
+import type { NotedDelivery, RoutedMessage, WaitingPlace } from "./describe-message.ts";
 
 /** Most recorded deliveries of a message; further ones are only counted. */
 const keptDeliveries = 100;
@@ -38,6 +38,8 @@ export abstract class RecordedDeliveries implements DeliveryTrace {
   private openCount = 0;
   /** Of those that were dropped, because the broker stopped. */
   protected lostCount = 0;
+  /** Of those that were dropped, because their time was over. */
+  private expiredCount = 0;
   /** Deliveries that went to another broker of the cluster. */
   protected movedCount = 0;
   /** Its bytes in the recorder's total; 0 after its eviction. */
@@ -55,6 +57,7 @@ export abstract class RecordedDeliveries implements DeliveryTrace {
   }
 
   protected abstract readonly observer: DeliveryObserver<this>;
+  protected abstract readonly waitingPlace: WaitingPlace;
 
   /** What an earlier process recorded. */
   protected restoreDeliveries(at: number, routed: RoutedMessage, tookMs: number): void {
@@ -66,6 +69,7 @@ export abstract class RecordedDeliveries implements DeliveryTrace {
     this.acknowledgedCount = routed.acknowledged;
     this.droppedCount = routed.dropped;
     this.lostCount = routed.lost;
+    this.expiredCount = routed.expired;
     this.movedCount = routed.moved;
     this.queuedCount = routed.queued;
     this.openCount = routed.open;
@@ -122,9 +126,11 @@ export abstract class RecordedDeliveries implements DeliveryTrace {
       acknowledged: this.acknowledgedCount,
       dropped: this.droppedCount,
       lost: this.lostCount,
+      expired: this.expiredCount,
       moved: this.movedCount,
       queued: this.queuedCount,
       open: this.openCount,
+      waits: this.waitingPlace,
       deliveries: this.deliveries?.slice(0, deliveries) ?? [],
     };
   }
@@ -174,6 +180,7 @@ export abstract class RecordedDeliveries implements DeliveryTrace {
 
   dropped(clientId: string, why: DropReason): void {
     this.droppedCount++;
+    if (why === "expired") this.expiredCount++;
     const delivery = this.note(clientId, this.qos);
     if (delivery) delivery.dropped = why;
     this.changed();

@@ -4,7 +4,15 @@ import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 import { EarlierRecords } from "../../../servers/mqtt/inspector/earlier-records.ts";
 import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts";
 
-const context = { payloadLimit: 8, inCluster: false, isStored: false, onAcknowledged() {}, onReleased() {}, onChanged() {} };
+const context = {
+  payloadLimit: 8,
+  inCluster: false,
+  isStored: false,
+  hasStoredSessions: false,
+  onAcknowledged() {},
+  onReleased() {},
+  onChanged() {},
+};
 
 it("[MQTT-496] what becomes of messages before their records are read is in them; other records with their numbers are left alone", () => {
   const message = new Message({ topic: "a", payload: Buffer.from("x"), qos: 1, retain: false });

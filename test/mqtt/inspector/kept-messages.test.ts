@@ -26,7 +26,15 @@ function written(record: MessageRecord) {
   recorded.add({ records: recordOf(record) });
   return { row: recorded.rows.get(record.id) as Row, detail: recorded.detail(record.id) };
 }
-const context = { payloadLimit: 1_000, inCluster: false, isStored: false, onAcknowledged() {}, onReleased() {}, onChanged() {} };
+const context = {
+  payloadLimit: 1_000,
+  inCluster: false,
+  isStored: false,
+  hasStoredSessions: false,
+  onAcknowledged() {},
+  onReleased() {},
+  onChanged() {},
+};
 
 function publishTo(kept: KeptMessages, id: number, topic: string, payload: Buffer): MessageRecord {
   const message = new Message({ topic, payload, qos: 1, retain: true });

@@ -4,7 +4,15 @@ import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts
 import { createRecorded, recordOf } from "../../support/records.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 
-const context = { payloadLimit: 8, inCluster: true, isStored: true, onAcknowledged() {}, onReleased() {}, onChanged() {} };
+const context = {
+  payloadLimit: 8,
+  inCluster: true,
+  isStored: true,
+  hasStoredSessions: true,
+  onAcknowledged() {},
+  onReleased() {},
+  onChanged() {},
+};
 
 it("[MQTT-226] the record of a message has all of its detail, in whatever pieces it was written", () => {
   const message = new Message({ topic: "a/\u00e4", payload: Buffer.from("\0payload that is cut"), qos: 1, retain: true });

@@ -233,6 +233,52 @@ describe("messages that wait in a session that ends with the broker", () => {
   });
 });
 
+it("[MQTT-510] a message that waits in a stored session says so while persistence is off, and when its time is over; with persistence it goes on", async () => {
+  const { supervisor, dashboard, port, act, isRecorded } = await superviseBroker();
+  const persist = (persistence: boolean) => dashboard.call("config.write", { id: "mqtt", values: { persistence } });
+  const outcomes = async () => {
+    const { rows } = (await dashboard.call("traffic.read", { id: "mqtt" })) as TrafficPage;
+    return rows.filter(({ kind }) => kind === "mqtt-message").map(({ target, outcome, tone }) => [target, outcome, tone]);
+  };
+  const newest = async (filter: string) => (await act("topic.history", { filter, limit: 1 })).messages[0];
+  const kept = { clientId: "kept", cleanStart: false, properties: { sessionExpiryInterval: 600 } };
+  await supervisor.stop("mqtt");
+  await persist(true);
+  await supervisor.start("mqtt");
+  const client = await connectWire({ port: port("mqtt") }, 5, kept);
+  await client.subscribe("a/#", { qos: 1 });
+  client.send({ type: "disconnect", reason: 0 });
+  await client.expectClose();
+  const publisher = await connectWire({ port: port("mqtt") }, 5);
+  for (const [index, topic] of ["a/waits", "a/short"].entries()) {
+    const properties = topic === "a/short" ? { messageExpiryInterval: 3 } : {};
+    publisher.send({ ...publishPacket(topic, "x"), qos: 1, packetId: index + 1, properties });
+    await publisher.expect("puback");
+  }
+  await isRecorded();
+  await supervisor.stop("mqtt");
+  await persist(false);
+  await supervisor.start("mqtt");
+  await expect.poll(outcomes).toContainEqual(["a/waits", "on disk for 1, persistence is off", "ok"]);
+  expect(await newest("a/waits")).toMatchObject({ dropped: 0, onDisk: 1 });
+  expect(await newest("a/waits")).not.toHaveProperty("queued");
+  await expect.poll(outcomes, { timeout: 10_000 }).toContainEqual(["a/short", "expired for 1", "failed"]);
+  expect(await newest("a/short")).toMatchObject({ dropped: 1, expired: 1 });
+  await supervisor.stop("mqtt");
+  await persist(true);
+  await supervisor.start("mqtt");
+  await expect.poll(outcomes).toContainEqual(["a/waits", "queued", "ok"]);
+  await expect.poll(() => newest("a/short")).toMatchObject({ dropped: 1, expired: 1 });
+  const back = await connectWire({ port: port("mqtt") }, 5, kept);
+  const { topic, packetId } = await back.expect("publish");
+  expect(topic).toBe("a/waits");
+  back.send({ type: "puback", packetId, reason: 0 });
+  await expect.poll(outcomes).toEqual([
+    ["a/short", "expired for 1", "failed"],
+    ["a/waits", "1 of 1 acknowledged", "ok"],
+  ]);
+});
+
 describe("repeated messages", () => {
   const numbers = async (wire: Awaited<ReturnType<typeof connectWire>>, count: number) => {
     const received: number[] = [];

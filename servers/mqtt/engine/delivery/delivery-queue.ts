@@ -2,6 +2,12 @@ import type { EngineLimits } from "../engine-limits.ts";
 import type { Delivery } from "./delivery.ts";
 import type { HeldMessages } from "./held-messages.ts";
 
+/** Whose messages wait in it. */
+export interface QueueOwner {
+  /** `nextExpiry` is sooner than before. */
+  expiresSooner(): void;
+}
+
 /** First in, first out; `shift` takes constant time. */
 export class DeliveryQueue {
   /** Without those that were removed. */
@@ -12,10 +18,14 @@ export class DeliveryQueue {
   length = 0;
   /** Bytes of the messages. */
   bytes = 0;
+  /** No message of it expires sooner. */
+  nextExpiry = Number.POSITIVE_INFINITY;
   private readonly held: HeldMessages;
+  private readonly owner: QueueOwner;
 
-  constructor(held: HeldMessages) {
+  constructor(held: HeldMessages, owner: QueueOwner) {
     this.held = held;
+    this.owner = owner;
   }
 
   isFull({ queueMessages, queueBytes }: Pick<EngineLimits, "queueMessages" | "queueBytes">): boolean {
@@ -29,6 +39,10 @@ export class DeliveryQueue {
     this.held.all.waiting++;
     this.held.add(delivery);
     delivery.owed("queued", 1);
+    const { expiresAt } = delivery.message;
+    if (expiresAt === 0 || expiresAt >= this.nextExpiry) return;
+    this.nextExpiry = expiresAt;
+    this.owner.expiresSooner();
   }
 
   shift(): Delivery | undefined {
@@ -69,11 +83,13 @@ export class DeliveryQueue {
     delivery.owed("queued", -1);
   }
 
-  /** Gives the places of those that were removed back. */
+  /** Gives the places of those that were removed back. The others have later ones: who goes through them meets some again, and misses none. */
   compact(): void {
     if (this.items.length - this.head === this.length) return;
+    const { end } = this;
     this.items = this.items.filter((delivery) => delivery !== undefined);
     this.head = 0;
+    this.offset = end - this.items.length;
   }
 
   *[Symbol.iterator](): Iterator<Delivery> {

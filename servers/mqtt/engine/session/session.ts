@@ -39,6 +39,7 @@ export interface SessionContext {
   readonly scheduler: Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
   /** The client can take messages that wait for absent members of its shared subscriptions. */
   gatherShared(session: Session): void;
+  readonly expiring: { note(session: Session): void; forget(session: Session): void };
 }
 
 /** The session of a client, connected or not (MQTT §4.1). */
@@ -90,7 +91,7 @@ export class Session {
     this.v5 = v5;
     this.context = context;
     this.held = new HeldMessages(context.load);
-    this.queue = new DeliveryQueue(this.held);
+    this.queue = new DeliveryQueue(this.held, this);
     this.inflight = new InflightTable(this.held);
     this.count(sessionBytes(clientId, undefined));
     if (isLongName(clientId)) context.counters.longClients++;
@@ -140,6 +141,11 @@ export class Session {
     this.will = undefined;
     if (this.heldBytes > 0 && isLongName(this.clientId)) this.context.counters.longClients--;
     this.count(0);
+    this.context.expiring.forget(this);
+  }
+
+  expiresSooner(): void {
+    this.context.expiring.note(this);
   }
 
   /** The store, if this session survives the process. */

@@ -51,8 +51,16 @@ export const noSubscriberText = ({ cluster }: Pick<MqttMessageSummary, "cluster"
 /** It matched, but its clients were away and it is of QoS 0, they have no rights for it, or messages came too fast. */
 export const noDeliveryText = "No delivery recorded";
 
-/** After "Dropped for …". */
-export const lostText = (lost = 0, dropped = lost): string =>
-  lost === 0 ? "" : `${lost < dropped ? `, ${formatCount(lost)} of them` : ""} when the broker stopped`;
+/** For a message of which some deliveries were dropped. */
+export function droppedText({ dropped, lost = 0, expired = 0 }: Pick<MqttMessageSummary, "dropped" | "lost" | "expired">): string {
+  if (expired === dropped) return `expired for ${formatCount(expired)}`;
+  const some = [
+    ...(expired > 0 ? [`${formatCount(expired)} of them expired`] : []),
+    ...(lost > 0 && lost < dropped ? [`${formatCount(lost)} of them`] : []),
+  ];
+  return `${[`dropped for ${formatCount(dropped)}`, ...some].join(", ")}${lost > 0 ? " when the broker stopped" : ""}`;
+}
+
+export const onDiskText = "The session is on disk, and no broker has it while persistence is off";
 
 export const movedText = "The session went to another broker of the cluster, which delivers the message";

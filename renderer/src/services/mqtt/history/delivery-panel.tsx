@@ -8,7 +8,7 @@ import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { capitalized, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook, isoTime } from "../../../ui/texts/time.ts";
-import { lostText, movedText, noDeliveryText, noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
+import { droppedText, movedText, noDeliveryText, noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
 import styles from "./delivery-panel.module.css";
 
 interface DeliveryPanelProps {
@@ -74,15 +74,16 @@ export function Deliveries({ message, onClient }: DeliveriesProps) {
 }
 
 function sumText(message: MqttMessage): string {
-  const { matched, delivered, acknowledged, acknowledgeable, dropped, lost, moved = 0, queued = 0, sentAsRetained } = message;
+  const { matched, delivered, acknowledged, acknowledgeable, dropped, moved = 0, queued = 0, onDisk = 0, sentAsRetained } = message;
   const parts: string[] = [];
   if (delivered > 0) parts.push(`Delivered to ${formatCount(delivered)}${acknowledgeable === 0 ? " with QoS 0" : ""}`);
   else if (matched === 0) parts.push(noSubscriberText(message));
-  else if (dropped + moved + queued === 0) parts.push(noDeliveryText);
+  else if (dropped + moved + queued + onDisk === 0) parts.push(noDeliveryText);
   if (acknowledgeable > 0) parts.push(`acknowledged by ${formatCount(acknowledged)}`);
   if (queued > 0) parts.push(`queued for ${formatCountOf(queued, "client")}`);
+  if (onDisk > 0) parts.push(`on disk for ${formatCountOf(onDisk, "client")}, persistence is off`);
   if (moved > 0) parts.push(`at another broker for ${formatCountOf(moved, "client")}`);
-  if (dropped > 0) parts.push(`dropped for ${formatCount(dropped)}${lostText(lost, dropped)}`);
+  if (dropped > 0) parts.push(droppedText(message));
   if (sentAsRetained > 0) parts.push(`later sent as retained to ${formatCount(sentAsRetained)}`);
   const text = parts.join(", ");
   return capitalized(text);

@@ -2,12 +2,12 @@ import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts
 import { SampleMark } from "../../../list/client-name.tsx";
 import type { Column } from "../../../list/column.ts";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
-import { formatCount } from "../../../ui/texts/quantity.ts";
+import { capitalized, formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { previewLine } from "../../../viewer/payload-preview.ts";
-import { lostText, movedText, noDeliveryText, noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
+import { droppedText, movedText, noDeliveryText, noSubscriberText, onDiskText, publisherText } from "../clients/mqtt-texts.ts";
 import { TopicName } from "../tree/topic-name.tsx";
 import { isMixed, type TopicScope, topicWithin } from "../tree/topic-scope.ts";
 import styles from "./history-panel.module.css";
@@ -78,12 +78,19 @@ function Payload({ message, view }: { readonly message: MqttMessageSummary; read
 
 /** Acknowledgements of deliveries with QoS 1 and 2; with QoS 0 only the deliveries. */
 function Acknowledged({ message }: { readonly message: MqttMessageSummary }) {
-  const { acknowledged, acknowledgeable, delivered, dropped, lost, matched, moved = 0, queued = 0 } = message;
+  const { acknowledged, acknowledgeable, delivered, dropped, expired, matched, moved = 0, queued = 0, onDisk = 0 } = message;
   if (dropped > 0) {
     return (
-      <span className={styles.dropped} title={`Dropped for ${formatCount(dropped)}${lostText(lost, dropped)}`}>
+      <span className={styles.dropped} title={capitalized(droppedText(message))}>
         <StatusShape shape="failed" />
-        {`${formatCount(dropped)} lost`}
+        {`${formatCount(dropped)} ${expired === dropped ? "expired" : "lost"}`}
+      </span>
+    );
+  }
+  if (onDisk > 0) {
+    return (
+      <span className={styles.soft} title={onDiskText}>
+        on disk
       </span>
     );
   }

@@ -57,6 +57,7 @@ const isSameMessage = (one: MqttMessageSummary, other: MqttMessageSummary): bool
   one.acknowledged === other.acknowledged &&
   one.acknowledgeable === other.acknowledgeable &&
   one.dropped === other.dropped &&
+  one.onDisk === other.onDisk &&
   one.moved === other.moved &&
   one.queued === other.queued;
 

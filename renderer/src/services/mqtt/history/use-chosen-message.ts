@@ -30,7 +30,7 @@ export function useChosenMessage(summary: MqttMessageSummary | undefined): Chose
     // Without pending acknowledgements it changes only with its row.
     version: isOpen
       ? movedAt
-      : summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped} ${summary.moved} ${summary.queued}`,
+      : summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped} ${summary.moved} ${summary.queued} ${summary.onDisk}`,
   });
   const { value, isCurrent } = answer;
   if (isCurrent && value && value !== shown) setShown(value);
