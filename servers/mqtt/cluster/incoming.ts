@@ -68,7 +68,18 @@ export class Incoming {
   receive(id: string, bytes: Buffer): void {
     if (this.deaf) return;
     this.queue.push({ id, bytes });
-    if (this.state === "idle") this.goOn();
+    if (this.state === "idle") this.goOnInTurn();
+  }
+
+  /** One read from Redis may bring thousands of frames, or many answers. */
+  private goOnInTurn(): void {
+    const scheduler = this.options.scheduler();
+    if (!scheduler.isTurnOver()) {
+      this.goOn();
+      return;
+    }
+    this.state = "waiting for its turn";
+    scheduler.whenWritten(this.goOn);
   }
 
   private readonly goOn = (): void => {
@@ -101,7 +112,7 @@ export class Incoming {
 
   /** Redis has taken some of what sessions got. */
   taken(): void {
-    if (this.state === "waiting for Redis") this.goOn();
+    if (this.state === "waiting for Redis") this.goOnInTurn();
   }
 
   private step(steps: Iterator<undefined>): void {

@@ -58,6 +58,27 @@ it("[MQTT-307] frames of other brokers are applied in the turns of the clients, 
   expect(taken).toEqual(["1", "2", "3", "4"]);
 });
 
+it("[MQTT-520] frames that one read from Redis brings, and those that its answers let go on, wait for a turn that has time", () => {
+  const taken: string[] = [];
+  let isBehind = false;
+  const onEntry = (entry: Entry) => entry.type === "message" && taken.push(entry.message.topic);
+  const { incoming, turn } = incomingInTurns(onEntry, () => isBehind);
+  const frames = framesOf("other", ["1", "2", "3", "4", "5"]).map(({ id, frame }) => ({ id, bytes: encodeFrame(frame) }));
+  incoming.release();
+  for (const { id, bytes } of frames.slice(0, 3)) incoming.receive(id, bytes);
+  const states = [taken.length];
+  while (turn()) states.push(taken.length);
+  expect([states, incoming.position]).toEqual([[0, 1, 2, 3], "3-0"]);
+  isBehind = true;
+  for (const { id, bytes } of frames.slice(3)) incoming.receive(id, bytes);
+  while (turn());
+  isBehind = false;
+  incoming.taken();
+  expect(taken.length).toBe(3);
+  while (turn());
+  expect(taken).toEqual(["1", "2", "3", "4", "5"]);
+});
+
 it("[MQTT-463] messages of QoS 0 in one frame are applied in turns, each for all its receivers; the position and requests come after all of them", () => {
   const taken: string[] = [];
   const { incoming, turn } = incomingInTurns((entry) => taken.push(entry.type === "message" ? entry.message.topic : entry.type));
@@ -112,6 +133,7 @@ it("[MQTT-470] frames of other brokers wait while Redis has not taken what sessi
   expect(states).toEqual([["1"], ["1", "2"], ["1", "2", "3"], ["1", "2", "3"]]);
   // Redis was lost, and is back.
   for (const { id, frame } of framesOf("third", ["4", "5"])) incoming.receive(`1${id}`, encodeFrame(frame));
+  while (turn());
   incoming.lost();
   incoming.hold();
   isBehind = false;
@@ -165,6 +187,7 @@ it("[MQTT-473] the position is that of a frame all of whose messages are deliver
   const bytes = encodeFrame({ from: "other", seq: 1, entries: ["1", "2"].map((topic) => entryOf(topic)) });
   const between: string[] = [];
   incoming.receive("1-0", bytes);
+  while (turn());
   void incoming.betweenFrames(() => between.push(incoming.position));
   expect([taken, incoming.position, between]).toEqual([["1"], "0-0", []]);
   deliver();
@@ -174,6 +197,7 @@ it("[MQTT-473] the position is that of a frame all of whose messages are deliver
 
   const later = encodeFrame({ from: "other", seq: 2, entries: ["3", "4"].map((topic) => entryOf(topic)) });
   incoming.receive("2-0", later);
+  while (turn());
   incoming.lost();
   incoming.hold();
   const read = incoming.take("2-0", later);
