@@ -14,6 +14,8 @@ export interface HttpBody {
   readonly hiddenIn?: number;
   /** Set where it was cut because so much of other bodies was kept at the time. */
   readonly overBudget?: boolean;
+  /** Set where the exchange ended before all of it had come, as one that was refused by its head: what came is `bytes`. */
+  readonly isPart?: boolean;
 }
 
 /** The detail of a request to any service that speaks HTTP. */
@@ -69,6 +71,13 @@ export interface SseEventPart extends PartHead {
   readonly bytes: number;
   /** The block as it was sent, with the empty line that ends it; cut where it is longer than the limit. */
   readonly text: string;
+}
+
+/** Of the whole body of a request, also where a part of it came; undefined where nobody knows. */
+export function wholeBytes({ body, headers }: Pick<HttpExchangeFacts["request"], "body" | "headers">): number | undefined {
+  if (!body.isPart) return body.bytes;
+  const announced = headerValue(headers, "content-length");
+  return announced === "" ? undefined : Math.max(body.bytes, Number(announced));
 }
 
 export const headerValue = (headers: HeaderList, name: string): string =>

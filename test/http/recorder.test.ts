@@ -145,6 +145,39 @@ it("[HTTP-143] the budget of bodies is a rate, and saves up for one second or on
   ]);
 });
 
+it.each([
+  ["404, of a length", "POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello", 5, true],
+  ["404, in chunks", "POST /none HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 0, true],
+  ["405", "POST /health HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello", 5, true],
+  ["400, of its Host", "POST /anything HTTP/1.1\r\nContent-Length: 9\r\n\r\nhello", 5, true],
+  ["413", "POST /anything HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\nhello", 5, true],
+  ["413, expected", "POST /anything HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n\r\n", 0, true],
+  ["404, expected", "POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n", 0, true],
+  ["417", "POST /anything HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: more\r\n\r\n", 0, true],
+  ["400, of a chunk", "POST /anything HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n", 5, true],
+  ["404, whole", "POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 5, undefined],
+  ["404, without one", "POST /none HTTP/1.1\r\nHost: a\r\n\r\n", 0, undefined],
+])(
+  "[HTTP-280] the body of a request that is answered before all of it came is recorded as a part: %s",
+  async (status, request, bytes, isPart) => {
+    const service = await startHttp();
+    const connection = await rawConnection(service.port, request);
+    await connection.received(new RegExp(`^HTTP/1.1 ${status.slice(0, 3)}`));
+    const row = await service.ended(({ tookMs }) => tookMs !== undefined);
+    const { body } = service.detail(row.id).request;
+    expect([body.bytes, body.isPart]).toEqual([bytes, isPart]);
+  },
+);
+
+it("[HTTP-280] so is that of a client that leaves before its end", async () => {
+  const service = await startHttp();
+  const connection = await rawConnection(service.port, "POST /anything HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello");
+  await until(() => service.rows()[0]?.bytesIn === 5);
+  connection.socket.destroy();
+  const { body } = service.detail((await service.ended(() => true)).id).request;
+  expect(body).toEqual({ bytes: 5, base64: base64("hello"), isPart: true });
+});
+
 it("[HTTP-97] HEAD, 204 and 304 are recorded without content", async () => {
   const service = await startHttp();
   for (const [method, path] of [

@@ -152,6 +152,16 @@ describe("curl", () => {
     expect(copyAs("curl", ofCut)).toMatch(/^# The last 10 bytes of the body were not recorded\.\n# Replace •••/);
   });
 
+  it.each([
+    ["Content-Length", "2000", "# The last 1995 bytes of the body were not recorded."],
+    ["Transfer-Encoding", "chunked", "# The last bytes of the body were not recorded."],
+  ])("[BL-500] says of a body that came in part that the rest is missing: %s", (name, value, note) => {
+    const body = { bytes: 5, base64: Buffer.from("hello").toString("base64"), isPart: true };
+    const recorded = { request: { method: "POST", target: "/a", httpVersion: "1.1", headers: [[name, value]], body }, connection: {} };
+    const found = replayOf(recorded as unknown as Parameters<typeof replayOf>[0], undefined);
+    expect(copyAs("curl", found).split("\n", 1)).toEqual([note]);
+  });
+
   it("says that a body is cut", () => {
     expect(copyAs("curl", replay({ method: "POST", body: bytes("a"), missingBytes: 9 }))).toMatch(/^# The last 9 bytes/);
   });

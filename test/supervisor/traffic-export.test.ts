@@ -42,6 +42,24 @@ describe("an export of traffic", () => {
     });
   });
 
+  it.each([
+    ["content-length", "12", { bytes: 5, base64: base64("hello") }, "the first 5 of 12 bytes; it ended before the rest came"],
+    [
+      "transfer-encoding",
+      "chunked",
+      { bytes: 5, base64: base64("hello") },
+      "the first 5 of more than 5 bytes; it ended before the rest came",
+    ],
+    ["content-length", "12", { bytes: 0, base64: "" }, "the first 0 of 12 bytes; it ended before the rest came"],
+  ] as const)("[BL-500] marks a body that came in part: %s %s", (name, value, body, comment) => {
+    const { request, ...others } = exchange(1);
+    const entry = harEntry(
+      { ...others, request: { ...request, headers: [[name, value]], body: { ...body, isPart: true } } } as never,
+      "http",
+    );
+    expect(entry).toMatchObject({ request: { bodySize: body.bytes, postData: { comment } } });
+  });
+
   it("[BL-206] has of a WebSocket the handshake, without bodies", async () => {
     const { request, response } = exchange(1);
     const body = { bytes: 15, base64: "" };

@@ -5,8 +5,8 @@ import type { WebSocketMessage } from "../../../contract/traffic/websocket.ts";
 import type { ControlClient } from "../control/control-client.ts";
 import { inBash } from "../ui/copy/shells.ts";
 import { formatTook } from "../ui/texts/time.ts";
-import { copyAs, copyFormats, copyFormatTitles, replayOf } from "./http/copy-as.ts";
-import { type KindCommands, keepsMore, notKept, notWhole, type RowCommands } from "./kind-commands.ts";
+import { copyAs, copyFormats, copyFormatTitles, partOfBody, replayOf } from "./http/copy-as.ts";
+import { type KindCommands, notKept, notWhole, type RowCommands } from "./kind-commands.ts";
 import { asJavaScript, asWebsocat, type WebSocketReplay, webSocketReplay } from "./websocket/websocket-copies.ts";
 
 /** Row commands of every service over HTTP; with "open in Try" if the service's Try tab takes recorded requests, or WebSockets. */
@@ -53,9 +53,10 @@ async function resendRequest(client: ControlClient, exchange: HttpExchange, serv
   const { method, target, headers, body, unparsed } = exchange.request;
   if (unparsed) throw notWhole("It is no valid request.");
   if (body.hiddenIn !== undefined) throw notWhole("Passwords or tokens in its body are hidden in the recording.", copyHint);
-  const { missingBytes, toFillIn = [] } = replayOf(exchange, service);
+  const { toFillIn = [] } = replayOf(exchange, service);
   if (toFillIn.length > 0) throw notWhole(`The value of ${toFillIn.join(", ")} is hidden in the recording.`, copyHint);
-  if (missingBytes) throw notWhole("Only the start of its body was recorded.", keepsMore("Recorded body"));
+  const part = partOfBody(exchange.request);
+  if (part) throw notWhole(part.why, part.hint);
   const { status, reason, tookMs } = await client.action(httpActions, service.id, "resend", {
     tls: exchange.connection.tls !== undefined,
     method,

@@ -27,8 +27,10 @@ import { useContentLayout } from "./use-content-layout.ts";
 export interface Content {
   /** The recorded bytes. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Bytes that crossed the wire. */
-  readonly totalBytes: number;
+  /** Of the whole, as its sender told; undefined where only a part came and nobody knows. */
+  readonly totalBytes: number | undefined;
+  /** Bytes that crossed the wire, if they are fewer. */
+  readonly receivedBytes?: number;
   /** If values in `bytes` are hidden: the number of recorded bytes before that. */
   readonly hiddenIn?: number | undefined;
   /** It was cut because the budget of bodies was used up. */
@@ -69,7 +71,7 @@ interface ContentViewerProps {
 /** Content in a matching format, as it was sent, or as bytes; always as text, never as a document. */
 export function ContentViewer(props: ContentViewerProps) {
   const { title = "Body", heading = title, content, emptyText = "No body." } = props;
-  if (content.totalBytes > 0) return <Viewer {...props} title={title} />;
+  if ((content.receivedBytes ?? content.totalBytes ?? 0) > 0) return <Viewer {...props} title={title} />;
   return (
     <div className={styles.viewer}>
       <div className={styles.head}>
@@ -92,7 +94,8 @@ function Viewer(props: ContentViewerProps) {
   const box = useElementSize();
   const bytesInLine = box.width >= wideHexPx ? bytesInHexLine : bytesInHexLine / 2;
   const keptBytes = content.hiddenIn ?? content.bytes.length;
-  const isCut = keptBytes < content.totalBytes;
+  const { totalBytes } = content;
+  const isCut = totalBytes === undefined || keptBytes < totalBytes;
   const request = useMemo<LayoutRequest>(
     () => ({ bytes, contentType, isText, isCut, format, raw, bytesInLine }),
     [bytes, contentType, isText, isCut, format, raw, bytesInLine],
@@ -102,14 +105,14 @@ function Viewer(props: ContentViewerProps) {
   const image = laidOut?.format === "image" && !raw ? imageSize(bytes) : undefined;
   const label = `${title} of the ${of}`;
   const facts = [
-    !isCut && formatBytes(props.sourceBytes ?? content.totalBytes),
-    isCut && `first ${formatPart(keptBytes, content.totalBytes)}`,
+    !isCut && formatBytes(props.sourceBytes ?? totalBytes),
+    isCut && `first ${totalBytes === undefined ? formatBytes(keptBytes) : formatPart(keptBytes, totalBytes)}`,
     content.hiddenIn !== undefined && "secrets hidden",
     decodedFrom && `${decodedFrom}, ${formatBytes(bytes.length)} unpacked`,
     leftEncoded && `${leftEncoded}, shown as sent`,
     props.facts,
   ].filter(Boolean);
-  const notes = noteText(laidOut, [isCut && cutText(props)]);
+  const notes = noteText(laidOut, [isCut && cutText(props, keptBytes)]);
   const formats = hasFormats && <FormatMenu label="Format" value={format} onChange={setFormat} shown={laidOut?.format} />;
   return (
     <div ref={box.ref} className={styles.viewer}>
@@ -176,8 +179,9 @@ const rawChoices = [
   { value: "raw", label: "Raw" },
 ];
 
-function cutText({ cutBy, restBy, content: { overBudget } }: ContentViewerProps): string {
+function cutText({ cutBy, restBy, content: { overBudget, receivedBytes } }: ContentViewerProps, keptBytes: number): string {
   const part = "Copy and Save have this part only";
+  if (keptBytes === receivedBytes) return `${part}: it ended before the rest came.`;
   if (cutBy === undefined) return `${part}.`;
   return overBudget && restBy !== undefined
     ? `${part}: what is kept of all each second was used up. A larger “${restBy}” in Config keeps more.`

@@ -1,6 +1,6 @@
 /** HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), an entry at a time. */
 import type { ServiceId } from "../../../contract/service.ts";
-import type { HeaderList, HttpBody, HttpExchange } from "../../../contract/traffic/http.ts";
+import { type HeaderList, type HttpBody, type HttpExchange, headerValue, wholeBytes } from "../../../contract/traffic/http.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import type { WebSocketConnection } from "../../../contract/traffic/websocket.ts";
 import { QueryFields } from "../../core/http/messages/form-fields.ts";
@@ -12,7 +12,6 @@ export const harHead = (version: string): string =>
 /** What is after the last one. */
 export const harTail = "\n]}}\n";
 
-const headerValue = (headers: HeaderList, name: string): string => headers.find(([other]) => other.toLowerCase() === name)?.[1] ?? "";
 const named = (headers: HeaderList) => headers.map(([name, value]) => ({ name, value }));
 /** The format's value for an unknown number. */
 const unknown = -1;
@@ -29,7 +28,7 @@ export function harEntry(exchange: HttpExchange | WebSocketConnection, service: 
   const host = headerValue(request.headers, "host") || connection.local;
   const queryAt = request.target.indexOf("?");
   const query = queryAt < 0 ? "" : request.target.slice(queryAt + 1);
-  const { text = "", encoding, comment } = contentOf(request.body);
+  const { text = "", encoding, comment } = contentOf(request.body, wholeBytes(request) ?? `more than ${request.body.bytes}`);
   return {
     startedDateTime: new Date(at).toISOString(),
     time: timing.totalMs ?? 0,
@@ -40,7 +39,7 @@ export function harEntry(exchange: HttpExchange | WebSocketConnection, service: 
       cookies: [],
       headers: named(request.headers),
       queryString: [...new QueryFields(query)].map(([name, value]) => ({ name, value })),
-      ...(request.body.bytes > 0 && {
+      ...((request.body.bytes > 0 || request.body.isPart) && {
         // The format has no encoding for what is posted: tools that know the extension take it from "_encoding".
         postData: { mimeType: headerValue(request.headers, "content-type"), text, ...(encoding && { _encoding: encoding }), ...comment },
       }),
@@ -95,11 +94,12 @@ function content(body: HttpBody, mimeType: string): object {
 const leftOut: Buffer = Buffer.from(hidden);
 
 /** The body as it crossed the wire: text where it is UTF-8, else base64. */
-function contentOf({ base64, bytes, hiddenIn }: HttpBody) {
+function contentOf({ base64, bytes, hiddenIn, isPart }: HttpBody, whole: number | string = bytes) {
   const kept = Buffer.from(base64, "base64");
   const keptBytes = hiddenIn ?? kept.length;
   const sentences = [
-    ...(keptBytes < bytes ? [`the first ${keptBytes} of ${bytes} bytes`] : []),
+    ...(isPart || keptBytes < bytes ? [`the first ${keptBytes} of ${whole} bytes`] : []),
+    ...(isPart ? ["it ended before the rest came"] : []),
     ...(hiddenIn === undefined
       ? []
       : [kept.equals(leftOut) ? "left out: single values in it cannot be hidden" : "secret values are hidden"]),

@@ -1,11 +1,11 @@
 import type { ServiceView } from "../../../../contract/service.ts";
-import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import { type HeaderList, type HttpExchangeFacts, wholeBytes } from "../../../../contract/traffic/http.ts";
 import { hidden, isHidden } from "../../../../contract/traffic/secret-headers.ts";
 import { cmdQuoted, inBash, isWindows, powerShellInput, shellQuoted } from "../../ui/copy/shells.ts";
 import { originOfConnection } from "../../ui/texts/address.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
-import { notCopied } from "../kind-commands.ts";
+import { keepsMore, notCopied } from "../kind-commands.ts";
 
 /** A request to be written as a command or program. */
 export interface Replay {
@@ -18,7 +18,7 @@ export interface Replay {
   readonly headers: HeaderList;
   readonly body: Uint8Array;
   /** Set if the body is not complete. */
-  readonly missingBytes?: number;
+  readonly missingBytes?: number | "unknown";
   /** Values in the body are hidden. */
   readonly hidesInBody?: boolean;
   /** Of a request that could not be parsed: its bytes. The other fields have what can be read of it. */
@@ -39,9 +39,19 @@ export function replayOf({ request, connection }: HttpExchangeFacts, service: Se
     const unparsed = fromBase64(request.unparsed.base64);
     return { ...request, headers, origin, body, unparsed, missingBytes: request.unparsed.bytes - unparsed.length, toFillIn };
   }
-  const { bytes, hiddenIn } = request.body;
-  const missingBytes = bytes - (hiddenIn ?? body.length);
+  const { hiddenIn } = request.body;
+  const whole = wholeBytes(request);
+  const missingBytes = whole === undefined ? "unknown" : whole - (hiddenIn ?? body.length);
   return { ...request, unparsed: undefined, headers, origin, body, missingBytes, hidesInBody: hiddenIn !== undefined, toFillIn };
+}
+
+/** Why the body of a recorded request is not whole, and what can be done; undefined where it is. */
+export function partOfBody({ body }: HttpExchangeFacts["request"]): { readonly why: string; readonly hint: string } | undefined {
+  if ((body.hiddenIn ?? fromBase64(body.base64).length) < body.bytes)
+    return { why: "Only the start of its body was recorded.", hint: keepsMore("Recorded body") };
+  if (!body.isPart) return undefined;
+  const why = `It ended before ${body.bytes > 0 ? "all of its" : "its"} body came.`;
+  return { why, hint: "Copy it as a command, and put in what is missing." };
 }
 
 /** In place of a credential that was not kept. */
@@ -117,7 +127,7 @@ export function bodyText(body: Uint8Array): string | undefined {
 
 function notes({ missingBytes, hidesInBody = false, toFillIn = [] }: Replay, comment: string): string {
   const lines = [
-    ...(missingBytes ? [`The last ${missingBytes} bytes of the body were not recorded.`] : []),
+    ...(missingBytes ? [`The last ${missingBytes === "unknown" ? "" : `${missingBytes} `}bytes of the body were not recorded.`] : []),
     ...(hidesInBody ? [`Replace ${hidden}: the recording hides passwords and tokens of the body.`] : []),
     ...(toFillIn.length > 0 ? [`Replace ${placeholder}: the recording does not contain the value of ${toFillIn.join(", ")}.`] : []),
   ];

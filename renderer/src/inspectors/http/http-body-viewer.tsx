@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { type HeaderList, type HttpBody, headerValue } from "../../../../contract/traffic/http.ts";
+import { type HeaderList, type HttpBody, headerValue, wholeBytes } from "../../../../contract/traffic/http.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import { fromBase64 } from "../../viewer/decode/bytes.ts";
 
@@ -15,8 +15,14 @@ interface HttpBodyViewerProps {
 /** The body of a request or of its answer, as its headers describe it. */
 export function HttpBodyViewer({ of, route, body, headers, emptyText }: HttpBodyViewerProps) {
   const content = useMemo(
-    () => ({ bytes: fromBase64(body.base64), totalBytes: body.bytes, hiddenIn: body.hiddenIn, overBudget: body.overBudget }),
-    [body],
+    () => ({
+      bytes: fromBase64(body.base64),
+      totalBytes: wholeBytes({ body, headers }),
+      receivedBytes: body.bytes,
+      hiddenIn: body.hiddenIn,
+      overBudget: body.overBudget,
+    }),
+    [body, headers],
   );
   return (
     <ContentViewer
@@ -25,7 +31,7 @@ export function HttpBodyViewer({ of, route, body, headers, emptyText }: HttpBody
       contentType={headerValue(headers, "content-type")}
       contentEncoding={headerValue(headers, "content-encoding")}
       rememberAs={`http ${route.split("?", 1)[0]} ${of}`}
-      emptyText={emptyText}
+      emptyText={body.isPart ? "It ended before the body came." : emptyText}
       {...(body.hiddenIn !== undefined && { facts: "see “Record credentials” in Config" })}
       // An answer in Try is complete, or its head says why not.
       {...(of !== "answer" && { cutBy: "Recorded body", restBy: "Recorded rest of bodies" })}

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { tryMethods } from "../../../../contract/services/http.ts";
 import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { isHidden, isSecretHeader } from "../../../../contract/traffic/secret-headers.ts";
-import { bodyText, type Replay, sentHeaders } from "../../inspectors/http/copy-as.ts";
-import { keepsMore, notForTry } from "../../inspectors/kind-commands.ts";
+import { bodyText, partOfBody, type Replay, sentHeaders } from "../../inspectors/http/copy-as.ts";
+import { notForTry } from "../../inspectors/kind-commands.ts";
 import { createHandover } from "../../pages/service/handover.ts";
 import { targetWithoutCredentials, withoutCredentialText, withoutCredentialValues } from "../../ui/credentials.ts";
 import { fromBase64 } from "../../viewer/decode/bytes.ts";
@@ -60,8 +60,8 @@ export function tryOfExchange({ request }: HttpExchangeFacts, takesBytes = false
   const target = request.target.replace(/^https?:\/\/[^/?]*/i, "");
   if (!target.startsWith("/")) throw notForTry("Its target is not a path.");
   const bytes = fromBase64(request.body.base64);
-  if (request.body.hiddenIn === undefined && bytes.length < request.body.bytes)
-    throw notForTry("Only the start of its body was recorded.", keepsMore("Recorded body"));
+  const part = partOfBody(request);
+  if (part && (request.body.isPart || request.body.hiddenIn === undefined)) throw notForTry(part.why, part.hint);
   const headers = withoutHidden(sentHeaders(request.headers));
   const body = bodyText(bytes);
   if (body !== undefined) return { method, target, headers, body };

@@ -76,6 +76,7 @@ function readExchange({ row, detail }: RecordedRow) {
   let closed: { readonly code: number; readonly reason: string } | undefined;
   let unparsed: HttpBody | undefined;
   const bodies: readonly [Buffer[], Buffer[]] = [[], []];
+  let isPart = false;
   const overBudget: [boolean, boolean] = [false, false];
   const hiddenIn: [number | undefined, number | undefined] = [undefined, undefined];
 
@@ -105,6 +106,9 @@ function readExchange({ row, detail }: RecordedRow) {
         if (side === bodySide.request || side === bodySide.response) overBudget[side] = true;
         break;
       }
+      case httpTag.partOfBody:
+        isPart = true;
+        break;
       case httpTag.responseHead:
         response = { status: reader.u32(), ...parseHead(reader.text()) };
         break;
@@ -145,7 +149,7 @@ function readExchange({ row, detail }: RecordedRow) {
       httpVersion,
       headers,
       trailers,
-      body: body(bodySide.request, row.bytesIn),
+      body: { ...body(bodySide.request, row.bytesIn), ...(isPart && { isPart }) },
       ...(unparsed && { unparsed }),
     },
     ...(response && { response: { ...response, body: body(bodySide.response, row.bytesOut) } }),

@@ -75,6 +75,8 @@ export class HttpEntry implements TrafficEntry {
   user: string | undefined;
   /** Why it was refused, in a few words. */
   reason: string | undefined;
+  /** It ended before all of the request's body had come. */
+  hasPartOfBody = false;
   #startedAt = performance.now();
   #receivedAt = 0;
   #answeredAt = 0;
@@ -328,6 +330,7 @@ export class HttpEntry implements TrafficEntry {
       record.u8(httpTag.overBudget);
       record.u8(bodySide.response);
     }
+    if (this.hasPartOfBody) record.u8(httpTag.partOfBody);
     if (this.#requestTrailers.length > 0) {
       record.u8(httpTag.trailers);
       this.#writeFields(record, this.#requestTrailers);

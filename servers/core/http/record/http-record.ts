@@ -25,6 +25,8 @@ export const httpTag = {
   overBudget: 12,
   /** Of a request that could not be parsed: how many bytes came, how many are kept, and those with secrets redacted. */
   unparsed: 13,
+  /** The exchange ended before all of the request's body had come. */
+  partOfBody: 14,
 } as const;
 
 export const bodySide = { request: 0, response: 1 } as const;

@@ -8,6 +8,7 @@ import type { WorkTurns } from "../../turns/work-turns.ts";
 import type { BodyBudget } from "../connections/body-budget.ts";
 import { createHttpConnections, type HttpConnections } from "../connections/http-connections.ts";
 import { createClientNames } from "../messages/client-name.ts";
+import { hasBody } from "../messages/request-body.ts";
 import { type MessageEnd, type MessageFacts, WebSocketMessageEntry } from "../websocket/websocket-message-entry.ts";
 import { HttpEntry } from "./http-entry.ts";
 import { durationText, httpLogLine } from "./http-log-line.ts";
@@ -124,6 +125,7 @@ export function createHttpRecorder(options: HttpRecorderOptions): HttpRecorder {
     const { connection } = entry.head;
     connection.held?.release(req);
     connection.pipeline?.answered(this);
+    entry.hasPartOfBody = !req.complete && hasBody(req);
     if (!this.writableFinished) entry.aborted ??= stopping ? "service stopped" : "client left";
     // The reference would keep the whole exchange in memory while the connection idles.
     if (req.complete && connection.latest === this) connection.latest = undefined;

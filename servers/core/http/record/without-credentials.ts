@@ -101,7 +101,7 @@ function typeOf(headers: HeaderList): ContentLabel {
 
 export function bodyWithoutCredentials(body: HttpBody, found: FoundCredentials, type = unlabelled): HttpBody {
   const kept = Buffer.byteLength(body.base64, "base64");
-  const base64 = base64WithoutCredentials(body.base64, found, type, kept < body.bytes);
+  const base64 = base64WithoutCredentials(body.base64, found, type, body.isPart || kept < body.bytes);
   return base64 === body.base64 ? body : { ...body, base64, hiddenIn: body.hiddenIn ?? kept };
 }
 
