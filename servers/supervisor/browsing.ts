@@ -6,6 +6,8 @@ import { notRunning } from "./service-failures.ts";
 export interface Browsing {
   /** Throws SERVICE_NOT_RUNNING if the service cannot be browsed, or what the action throws. */
   act(action: string, params: unknown): Promise<unknown>;
+  /** After a change of the configuration: a process that has another one is replaced, so that pages show the data of the new one. */
+  refresh(): void;
   /** Resolves when no process is left: before the service itself starts. */
   end(): Promise<void>;
 }
@@ -17,7 +19,7 @@ export function createBrowsing(
   service: Service,
   options: Pick<
     ManagedServiceOptions,
-    "spawner" | "config" | "dataDir" | "certificatesDir" | "firstRowId" | "readKept" | "onBatch" | "onOutput" | "onGone"
+    "spawner" | "config" | "isOutdated" | "dataDir" | "certificatesDir" | "firstRowId" | "readKept" | "onBatch" | "onOutput" | "onGone"
   > & { readonly onView: (name: string, value: unknown) => void },
 ): Browsing {
   let managed: ManagedService | undefined;
@@ -51,12 +53,18 @@ export function createBrowsing(
       clearTimeout(idle);
       underWay++;
       try {
+        // What is shown and deleted is the data of the configuration that the user sees.
         await managed.start();
         return await managed.act(action, params);
       } finally {
         underWay--;
         endWhenIdle();
       }
+    },
+    refresh() {
+      const state = managed?.status.state;
+      // Its next action says why it cannot start.
+      if (state === "starting" || state === "running") void managed?.start().catch(() => {});
     },
     end,
   };

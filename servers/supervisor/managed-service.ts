@@ -17,6 +17,8 @@ export interface ManagedServiceOptions {
   readonly beforeStart?: () => Promise<void>;
   /** Configuration for the next start; throws CONFIG_INVALID. */
   readonly config: () => Readonly<Record<string, unknown>>;
+  /** Whether a process that runs with this configuration is to be replaced by a start; absent where it runs on. */
+  readonly isOutdated?: (running: Readonly<Record<string, unknown>>) => boolean;
   readonly dataDir: string;
   readonly certificatesDir: string;
   readonly firstRowId: () => number;
@@ -288,7 +290,10 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
   async function startNow({ asked, byItself }: { asked: number; byItself: boolean }) {
     if (asked !== stopsAsked) throw notRunning(service);
     dropRetry();
-    if (status.state === "running") return;
+    if (status.state === "running") {
+      if (!runningConfig || !options.isOutdated?.(runningConfig)) return;
+      await stopNow();
+    }
     setStatus({ state: "starting", since: Date.now() });
     let outcome: StartOutcome;
     let config: Readonly<Record<string, unknown>> | undefined;

@@ -3,16 +3,16 @@ import type { ConfigView } from "../../contract/config.ts";
 import type { LogLevel } from "../../contract/log.ts";
 import type { SampleViews } from "../../contract/sample-traffic.ts";
 import type { Endpoint, Failure, ServiceId, ServiceView, Snippet, SuggestedFix } from "../../contract/service.ts";
-import type { RateSample } from "../../contract/traffic/row.ts";
 import { checkConfigValues, configFields, resolveConfig, restoreSecrets } from "../core/config/config.ts";
 import type { ServiceBatch, StreamFromService } from "../core/service/link.ts";
 import { createLog, writeLogs } from "../core/service/log.ts";
-import type { Counters, Service } from "../core/service/service.ts";
+import type { Service } from "../core/service/service.ts";
 import { toFailure } from "../core/service/service-error.ts";
 import { createBrowsing } from "./browsing.ts";
 import { createManagedService, type ManagedService, type ServiceTiming } from "./managed-service.ts";
 import { configuredPorts, type PortPlan, type PortProblem, type PortUse, portUses } from "./port-plan.ts";
 import type { RateHistoryStore } from "./rate-history.ts";
+import { createRateSamples } from "./rate-samples.ts";
 import { createResumption } from "./resumption.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import type { Spawner } from "./spawner.ts";
@@ -90,8 +90,14 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     turns: options.turns,
     rows: settings.current.app.keptRows,
   });
-  let lastCounters: { clockMs: number; counters: Counters } | undefined;
-
+  const samples = createRateSamples({
+    service: id,
+    dropped: () => traffic.dropped,
+    publish(sample) {
+      options.rates.add(sample);
+      hub.publish("rate", sample);
+    },
+  });
   let playsSample = false;
   let configRevision = 0;
 
@@ -120,38 +126,6 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   const log = createLog({ level: () => resolveOrDefault().logLevel as LogLevel, write: (entry) => options.log(writeLogs([entry])) });
   /** Newest counters of the running process. */
   let droppedLogs = 0;
-
-  function onCounters(counters: Counters, at: number, clockMs: number) {
-    const seconds = lastCounters ? (clockMs - lastCounters.clockMs) / 1_000 : 1;
-    // A service that was blocked may send two samples in a row: a rate over such a short time is meaningless.
-    if (seconds < shortestRateSeconds) return;
-    const before: Pick<Counters, "items" | "bytesIn" | "bytesOut" | "figures"> = lastCounters?.counters ?? {
-      items: 0,
-      bytesIn: 0,
-      bytesOut: 0,
-    };
-    const perSecond = (now: number, then: number) => Math.max(0, (now - then) / seconds);
-    lastCounters = { clockMs, counters };
-    publishRate({
-      service: id,
-      at,
-      itemsPerSecond: perSecond(counters.items, before.items),
-      bytesInPerSecond: perSecond(counters.bytesIn, before.bytesIn),
-      bytesOutPerSecond: perSecond(counters.bytesOut, before.bytesOut),
-      ...(counters.clients !== undefined && { clients: counters.clients }),
-      total: counters.items,
-      dropped: traffic.dropped,
-      figures: (counters.figures ?? []).map(({ label, value, unit, perSecond: isRate }) => {
-        const earlier = before.figures?.find((figure) => figure.label === label)?.value ?? 0;
-        return { label, unit, value: isRate ? perSecond(value, earlier) : value };
-      }),
-      note: counters.note,
-    });
-  }
-  function publishRate(sample: RateSample) {
-    options.rates.add(sample);
-    hub.publish("rate", sample);
-  }
 
   async function explain(failure: Failure, config: Readonly<Record<string, unknown>>): Promise<Failure> {
     if (failure.code !== "PORT_IN_USE" || failure.port === undefined) return failure;
@@ -207,11 +181,10 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     onGone: (crashed: boolean) => {
       droppedLogs = 0;
       traffic.abandon(crashed ? "service crashed" : "service stopped", (rows) => hub.publishAll(`traffic/${id}`, rows));
-      lastCounters = undefined;
-      publishRate({ ...idleRate, service: id, at: Date.now() });
+      samples.idle();
     },
   };
-  const browsing = createBrowsing(service, processOptions);
+  const browsing = createBrowsing(service, { ...processOptions, isOutdated: isNotNext });
   const resumption = createResumption(service, (action, params) => managed.act(action, params));
   const managed = createManagedService({
     ...processOptions,
@@ -248,7 +221,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       if (status.state === "stopped") log.info("Stopped");
       forgetOtherFailure();
     },
-    onCounters,
+    onCounters: samples.add,
     ...(options.timing && { timing: options.timing }),
   });
 
@@ -282,6 +255,15 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   function isOtherNow(config: Readonly<Record<string, unknown>>): boolean {
     const next = resolveOrDefault();
     return fields().some(({ name, needsRestart }) => needsRestart && !isDeepStrictEqual(config[name], next[name]));
+  }
+  /** Where the next start would fail, nothing goes on with the configuration before it. */
+  function isNotNext(config: Readonly<Record<string, unknown>>): boolean {
+    try {
+      resolve();
+    } catch {
+      return true;
+    }
+    return isOtherNow(config);
   }
   function restartNeeded(): boolean {
     return managed.runningConfig !== undefined && isOtherNow(managed.runningConfig);
@@ -319,6 +301,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   function takeOver() {
     configRevision++;
     managed.setLogLevel(resolveOrDefault().logLevel as LogLevel);
+    browsing.refresh();
     forgetOtherFailure();
     refresh();
   }
@@ -384,16 +367,3 @@ const portsOf = (endpoints: readonly Endpoint[]): readonly number[] => [
 
 const without = (values: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
-
-const shortestRateSeconds = 0.5;
-
-const idleRate = {
-  itemsPerSecond: 0,
-  bytesInPerSecond: 0,
-  bytesOutPerSecond: 0,
-  clients: 0,
-  total: 0,
-  dropped: 0,
-  figures: [],
-  note: "",
-};

@@ -182,16 +182,25 @@ export const fixtureService = (id: ServiceId) =>
     },
     // One of them keeps something that can be looked at while it is stopped.
     ...(id === "events" && {
-      async browse({ handle, kept }: { handle: (handlers: never) => void; kept: AsyncIterable<KeptRecord> }) {
+      async browse({ config, handle, kept, view }: FixtureBrowsing) {
+        view("label", config.label);
         const rows: string[] = [];
         for await (const { row, detail } of kept) rows.push(`${row.service} ${row.id} ${row.tone} ${detail.length}`);
         handle({
           ...refusedActions(actions, "The fixture"),
-          echo: ({ value }: { value: string }) => ({ value, browsed: process.pid, rows }),
+          echo: ({ value }: { value: string }) => ({ value, browsed: process.pid, label: config.label, rows }),
+          hang: () => new Promise(() => {}),
         } as never);
       },
     }),
   });
+
+interface FixtureBrowsing {
+  readonly config: { readonly label: string };
+  readonly kept: AsyncIterable<KeptRecord>;
+  handle(handlers: never): void;
+  view(name: string, value: unknown): void;
+}
 
 const crashSoon = () =>
   setImmediate(() => {

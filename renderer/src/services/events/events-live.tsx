@@ -65,7 +65,7 @@ export function EventsLive() {
   const [pages, view] = useEventPages({ filter, pageRows, totals, service });
   const plots = useOutcomePlot({
     filter: view.filter,
-    version: `${totals?.newestId} ${totals?.events} ${service?.status.state}`,
+    version: `${totals?.newestId} ${totals?.events} ${service?.status.state} ${storage?.place}`,
     held: view.mode === "paused",
   });
   const columns = useEventColumns(view.rows);

@@ -8,7 +8,10 @@ import { createEventPages, type EventPages, type EventPagesView, type StoreTotal
 const filterAfterMs = 160;
 const tickMs = 10_000;
 
-/** The table's page: read again when the filter or the store changes, when the service starts, and after a reconnect. */
+/**
+ * The table's page: read again when the filter or the store changes, when the service starts, after a reconnect, and when a changed
+ * configuration of a service that does not run may name another database.
+ */
 export function useEventPages(options: {
   readonly filter: ShownFilter;
   readonly pageRows: number;
@@ -31,10 +34,11 @@ export function useEventPages(options: {
     if (!settled) return;
     return client.onOpen(() => void pages.reload());
   }, [client, pages, settled]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of state may change which process answers.
+  const browsed = state === "running" ? undefined : service?.configRevision;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each of these changes may change which process answers.
   useEffect(() => {
     if (settled && pages.view().loaded) void pages.reload();
-  }, [pages, state]);
+  }, [pages, state, browsed]);
   useEffect(() => {
     if (totals) pages.totals(totals);
   }, [pages, totals]);
