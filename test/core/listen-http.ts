@@ -12,7 +12,6 @@ const limits = {
   requestTimeoutMs: 10_000,
   keepAliveTimeoutMs: 10_000,
   unansweredRequests: 32,
-  allUnsentBytes: 1 << 20,
   unreadTimeoutMs: 10_000,
 };
 
@@ -20,12 +19,15 @@ interface ListenHttpOptions {
   readonly turns: WorkTurns;
   /** Of what requests hold, all together. */
   readonly heldBytes?: number;
+  /** Of answers that wait, all together. */
+  readonly allUnsentBytes?: number;
   readonly dispatch?: HttpDispatch;
   readonly upgrade?: HttpUpgrade;
 }
 
 /** An HTTP server of core without a service, on any port until the test ends. It records no rows. */
-export async function listenHttp({ turns, heldBytes = 1 << 24, dispatch = () => {}, upgrade }: ListenHttpOptions) {
+export async function listenHttp(options: ListenHttpOptions) {
+  const { turns, heldBytes = 1 << 24, allUnsentBytes = 1 << 20, dispatch = () => {}, upgrade } = options;
   const log = createLog({ level: () => "error", write() {} });
   let nextId = 1;
   const traffic = { nextId: () => nextId++, touch() {}, end() {} };
@@ -33,7 +35,7 @@ export async function listenHttp({ turns, heldBytes = 1 << 24, dispatch = () => 
   const server = createHttpServers({
     recorder,
     log,
-    limits,
+    limits: { ...limits, allUnsentBytes },
     held: new SharedBudget(heldBytes),
     errors: {} as never,
     cors: { prepare() {} } as never,

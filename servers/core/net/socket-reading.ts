@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 interface ReadHandle {
   readonly writeQueueSize?: number;
   /** Node has started it. */
-  readonly reading?: boolean;
+  reading?: boolean;
   readStart(): unknown;
   readStop(): unknown;
 }
@@ -25,10 +25,21 @@ export function endReading(socket: Socket): void {
   if (handle) handle.readStart = () => 0;
 }
 
-/** To go on after `stopReading`. */
+/** To go on after `stopReading`. Node is told: it would start what is read already, which is an error that ends the connection. */
 export function startReading(socket: Socket): void {
+  const { _handle: handle } = socket as ReadSocket;
   // One whose handle is closed later, in its turn: Node throws where that reads any more.
-  if (!socket.destroyed) (socket as ReadSocket)._handle?.readStart();
+  if (!handle || socket.destroyed) return;
+  handle.reading = true;
+  handle.readStart();
+}
+
+/** Nothing is read until somebody goes on as with any stream. Node is told: after `stopReading` alone it would start nothing. */
+export function pauseReading(socket: Socket): void {
+  const { _handle: handle } = socket as ReadSocket;
+  if (!handle || socket.destroyed) return;
+  handle.reading = false;
+  handle.readStop();
 }
 
 /**

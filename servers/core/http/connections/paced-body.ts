@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { startReading, stopReading } from "../../net/socket-reading.ts";
+import { pauseReading, startReading, stopReading } from "../../net/socket-reading.ts";
 import type { WorkConnection } from "../../turns/work-connection.ts";
 import type { ArrivingBody, PipelinedRequest } from "./pipelined-request.ts";
 
@@ -60,8 +60,9 @@ export class LengthBody implements ArrivingBody {
     this.#reader.work.readLater(() => {
       this.#waits = false;
       this.#bytesRead = 0;
+      if (this.#reader.isStopped || socket._paused) pauseReading(socket);
       // Also where the request is paused: what comes is a piece that waits, and a "resume" does not always start what was stopped here.
-      if (!this.#reader.isStopped && !socket.destroyed && !socket._paused) startReading(socket);
+      else startReading(socket);
     });
   }
 
