@@ -19,7 +19,8 @@ export function parseDesktopCommandLine(argv: readonly string[], isPackaged: boo
     commandLine.json ||
     commandLine.record !== undefined ||
     commandLine.dashboardPort !== undefined ||
-    commandLine.dashboardConnections !== undefined
+    commandLine.dashboardConnections !== undefined ||
+    commandLine.dashboardUnread !== undefined
   ) {
     throw new ServiceError(
       "USAGE",

@@ -12,7 +12,7 @@ await buildWhatChanged();
 // What these ask for, a window does not give; the program says itself what is wrong with its arguments.
 const has = (...names) => args.some((argument) => names.includes(argument.split("=")[0]));
 const asksForOther = has("--headless", "--browser", "--json", "--help", "--version");
-const withoutWindow = ["--dashboard-port", "--dashboard-connections", "--record"].find((name) => has(name));
+const withoutWindow = ["--dashboard-port", "--dashboard-connections", "--dashboard-unread", "--record"].find((name) => has(name));
 if (!asksForOther) {
   const { problemWithArguments } = createRequire(import.meta.url)("../dist/servers/check-arguments.cjs");
   // Chromium's own switch is the runtime's business.

@@ -17,6 +17,8 @@ export interface CommandLine {
   readonly dashboardPort: number | undefined;
   /** Connections to the dashboard that have shown no token. Undefined: 256. */
   readonly dashboardConnections: number | undefined;
+  /** MiB that all dashboards leave unread together. Undefined: 128. */
+  readonly dashboardUnread: number | undefined;
   /** Of the settings, for this run. */
   readonly profile: string | undefined;
   /** Where the recorded traffic is written at the end. */
@@ -45,6 +47,11 @@ const programFlags = {
     type: "string",
     argument: "N",
     help: "Most connections to the dashboard's port without its token (256), at a URL instead of in a window",
+  },
+  "dashboard-unread": {
+    type: "string",
+    argument: "MIB",
+    help: "Most MiB that all open dashboards leave unread together (128), at a URL instead of in a window",
   },
   record: {
     type: "string",
@@ -94,7 +101,9 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
 
   const shells = (["desktop", "browser", "headless"] as const).filter((name) => values[name] === true);
   if (shells.length > 1) throw usage(`--${shells.join(" and --")} exclude each other`);
-  const notDesktop = (["json", "dashboard-port", "dashboard-connections", "record"] as const).find((name) => values[name] !== undefined);
+  const notDesktop = (["json", "dashboard-port", "dashboard-connections", "dashboard-unread", "record"] as const).find(
+    (name) => values[name] !== undefined,
+  );
   if (shells[0] === "desktop" && notDesktop) throw usage(`--desktop and --${notDesktop} exclude each other`);
   const only = text("only");
   if (only !== undefined && values["start-all"]) throw usage("--only and --start-all exclude each other");
@@ -122,6 +131,7 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
     dataDir: text("data-dir"),
     dashboardPort: parseCount("dashboard-port", 0, 65_535),
     dashboardConnections: parseCount("dashboard-connections", 1, 100_000),
+    dashboardUnread: parseCount("dashboard-unread", 1, 100_000),
     profile: text("profile"),
     record: text("record"),
     json: values.json === true,

@@ -18,8 +18,10 @@ import { type WorkingRequest, writeForClient } from "./core/http/connections/cli
 import { hasEmptyHost } from "./core/http/http-route.ts";
 import { acceptWebSocket } from "./core/http/websocket/accept-web-socket.ts";
 import { closeCode } from "./core/http/websocket/close-code.ts";
+import { HeldWebSocket } from "./core/http/websocket/held-web-socket.ts";
 import type { ServerWebSocket } from "./core/http/websocket/server-web-socket.ts";
 import { isDeeperJson } from "./core/limits/json-grammar.ts";
+import { SharedBudget } from "./core/limits/shared-budget.ts";
 import { lingeringClose } from "./core/net/client-socket.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
 import { oneStep, type WorkConnection } from "./core/turns/work-connection.ts";
@@ -40,6 +42,8 @@ export interface ControlServerOptions {
   readonly claimExport: (token: string) => ClaimedExport | undefined;
   /** Connections that have shown no token. Of those one that has sent nothing, or else one that is answered, or else the oldest gives way to a new one: no program keeps a dashboard out. */
   readonly mostWithoutToken?: number | undefined;
+  /** What all dashboards together leave unread. Beyond it the one that has most is disconnected, and begins anew. */
+  readonly unreadBytes?: number | undefined;
 }
 
 export interface ControlServer {
@@ -56,6 +60,7 @@ const exportTypes: Readonly<Record<string, string>> = {
 
 /** Unread bytes above which a dashboard's connection is closed; it reconnects. */
 const maxBufferedBytes = 32 << 20;
+const standardUnreadBytes = 128 << 20;
 /** Of all answers, which share the bytes of a file. A browser pauses a download until its user has chosen a folder. */
 const unreadLimits = { allUnsentBytes: 256 << 20, unreadTimeoutMs: 600_000 };
 const standardWithoutToken = 256;
@@ -70,7 +75,8 @@ const [refusedFrameBytes, refusedCloseMs] = [125, 1_000];
  * DNS rebinding. There is no cookie: a browser would send it to every server of 127.0.0.1. Throws PORT_IN_USE and the like.
  */
 export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
-  const { mostWithoutToken = standardWithoutToken } = options;
+  const { mostWithoutToken = standardWithoutToken, unreadBytes = standardUnreadBytes } = options;
+  const unread = new SharedBudget(unreadBytes);
   const releases: (() => Promise<void>)[] = [];
   const files = new DashboardFiles(options.dashboardDir);
   const webSockets = new Set<ServerWebSocket>();
@@ -149,7 +155,8 @@ export async function startControlServer(options: ControlServerOptions): Promise
     webSocket.on("close", () => webSockets.delete(webSocket));
     if (isAccepted) {
       withoutToken.delete(socket);
-      options.attach(webSocketPort(webSocket), () => webSocket.close(closeCode.policy, "not a frame"));
+      const held = new HeldWebSocket(webSocket, socket.remoteAddress ?? "", unread);
+      options.attach(webSocketPort(webSocket, held), () => webSocket.close(closeCode.policy, "not a frame"));
       // A page can read a close code, but not the reason of a refused upgrade.
     } else webSocket.close(linkExpiredCode, "link expired", refusedCloseMs);
   }
@@ -215,12 +222,17 @@ function* piecesOf(bytes: Buffer): Generator<Buffer, void> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-function webSocketPort(webSocket: ServerWebSocket): Port<DownFrame, unknown> {
+function webSocketPort(webSocket: ServerWebSocket, held: HeldWebSocket): Port<DownFrame, unknown> {
+  const count = () => held.count();
   return {
     post(frame) {
       if (!webSocket.isOpen) return;
-      if (webSocket.bufferedAmount > maxBufferedBytes) webSocket.terminate();
-      else webSocket.send(frame.type === "binary" ? encodeBinaryFrame(frame) : JSON.stringify(frame));
+      if (webSocket.bufferedAmount > maxBufferedBytes) {
+        webSocket.terminate();
+        return;
+      }
+      webSocket.send(frame.type === "binary" ? encodeBinaryFrame(frame) : JSON.stringify(frame), count);
+      count();
     },
     onFrame: (listener) => webSocket.on("message", (data) => listener(parseFrame(data))),
     onClose: (listener) => webSocket.on("close", () => listener()),

@@ -114,6 +114,7 @@ async function serve(options: BacklotOptions, { attach, claimExport, log }: Supe
         attach,
         claimExport,
         mostWithoutToken: commandLine.dashboardConnections,
+        unreadBytes: commandLine.dashboardUnread === undefined ? undefined : commandLine.dashboardUnread * (1 << 20),
       });
       if (asked === undefined && port !== dashboardPort) output.say(`Port ${dashboardPort} is taken: the dashboard is on ${port}.`);
       return server;

@@ -24,6 +24,7 @@ describe("command line", () => {
       dataDir: undefined,
       dashboardPort: undefined,
       dashboardConnections: undefined,
+      dashboardUnread: undefined,
       json: false,
       help: false,
       version: false,
@@ -71,6 +72,8 @@ describe("command line", () => {
       });
     }
     expect(parse("--dashboard-connections", "9").dashboardConnections).toBe(9);
+    expect(parse("--dashboard-unread", "64").dashboardUnread).toBe(64);
+    expect(failure("--dashboard-unread=0")).toMatchObject({ message: expect.stringContaining("takes 1 to 100000") });
     expect(failure("--dashboard-connections=0")).toMatchObject({ message: expect.stringContaining("takes 1 to 100000") });
   });
 

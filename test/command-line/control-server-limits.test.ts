@@ -6,8 +6,9 @@ import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket } from "ws";
-import { controlProtocol, linkFragment, maxFrameBytes, tokenProtocol } from "../../contract/wire.ts";
+import { controlProtocol, type DownFrame, linkFragment, maxFrameBytes, type Port, tokenProtocol } from "../../contract/wire.ts";
 import { type ControlServerOptions, startControlServer } from "../../servers/control-server.ts";
+import { ServerWebSocket } from "../../servers/core/http/websocket/server-web-socket.ts";
 import { DashboardFiles } from "../../servers/dashboard-files.ts";
 import { eventually } from "../support/eventually.ts";
 import { httpRequest } from "../support/http-request.ts";
@@ -21,9 +22,13 @@ function dashboardDir(largeBytes = 0): string {
   return folder;
 }
 
-async function start(folder = dashboardDir(), attach: ControlServerOptions["attach"] = () => {}, mostWithoutToken?: number) {
+async function start(
+  folder = dashboardDir(),
+  attach: ControlServerOptions["attach"] = () => {},
+  limits: Pick<ControlServerOptions, "mostWithoutToken" | "unreadBytes"> = {},
+) {
   const claimExport = () => undefined;
-  const server = await startControlServer({ port: 0, dashboardDir: folder, secret: "the secret", attach, claimExport, mostWithoutToken });
+  const server = await startControlServer({ port: 0, dashboardDir: folder, secret: "the secret", attach, claimExport, ...limits });
   onTestFinished(() => server.close());
   const { origin, port, hash } = new URL(server.url);
   return { origin, port: Number(port), token: hash.slice(linkFragment.length) };
@@ -96,7 +101,7 @@ it("[BL-383] a frame of a thousand levels and more is invalid without being pars
 });
 
 it("[BL-367] of many connections without a token the oldest give way to new ones, and dashboards stay", async () => {
-  const control = await start(undefined, undefined, 100);
+  const control = await start(undefined, undefined, { mostWithoutToken: 100 });
   const { origin, port } = control;
   const dashboard = await openDashboard(control);
   const idle = await Promise.all(Array.from({ length: 200 }, () => client(port)));
@@ -121,7 +126,7 @@ it("[BL-367] of connections without a token those that have sent nothing give wa
 });
 
 it("[BL-367] of those that have sent something, those whose requests are answered give way first", async () => {
-  const { port } = await start(dashboardDir(16 << 20), undefined, 20);
+  const { port } = await start(dashboardDir(16 << 20), undefined, { mostWithoutToken: 20 });
   const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
   const page = await client(port);
   page.write(get("/large.js"));
@@ -185,4 +190,48 @@ it("[BL-92] of a WebSocket with a wrong token nothing is gathered, and it is clo
   const closed = new Promise((resolve) => socket.once("close", resolve));
   socket.resume().write(frame);
   await closed;
+});
+
+it("[BL-495] of dashboards that read nothing those with most are disconnected, until all leave no more unread than the bound, and others go on", async () => {
+  const ports: Port<DownFrame, unknown>[] = [];
+  const closed: number[] = [];
+  const attach = (port: Port<DownFrame, unknown>) => {
+    const index = ports.push(port) - 1;
+    port.onClose(() => closed.push(index));
+  };
+  const send = vi.spyOn(ServerWebSocket.prototype, "send");
+  onTestFinished(() => void vi.restoreAllMocks());
+  const unreadBytes = 32 << 20;
+  const control = await start(undefined, attach, { unreadBytes });
+  const bystander = await openDashboard(control);
+  let frames = 0;
+  bystander.on("message", () => frames++);
+  for (let count = 0; count < 8; count++) (await openDashboard(control)).pause();
+  await eventually(() => ports.length === 9, "all are attached");
+  const frame = { type: "frame", text: "x".repeat(1 << 20) } as unknown as DownFrame;
+  const unread = () =>
+    [...new Set(send.mock.contexts as ServerWebSocket[])].reduce((sum, one) => sum + (one.isOpen ? one.bufferedAmount : 0), 0);
+  // The second one has most.
+  for (let count = 0; count < 20; count++) ports[2]?.post(frame);
+  let most = 0;
+  let posted = 0;
+  for (let round = 0; round < 16; round++) {
+    for (const port of ports.slice(1)) port.post(frame);
+    ports[0]?.post({ type: "small" } as unknown as DownFrame);
+    posted++;
+    most = Math.max(most, unread());
+    await nextTurn();
+  }
+  await eventually(() => closed.length > 0 && frames === posted, "one is disconnected, and the bystander has all");
+  expect(closed[0]).toBe(2);
+  expect(closed).not.toContain(0);
+  expect(bystander.readyState).toBe(WebSocket.OPEN);
+  expect(most).toBeGreaterThan(unreadBytes / 4);
+  expect(most).toBeLessThanOrEqual(unreadBytes);
+  // There is room again.
+  const again = await openDashboard(control);
+  await eventually(() => ports.length === 10, "it is attached");
+  const answer = once(again, "message");
+  ports[9]?.post(frame);
+  await answer;
 });
