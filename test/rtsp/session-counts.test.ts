@@ -48,6 +48,19 @@ it("[RTSP-243] the counts of a publisher that pauses and records again are those
   expect(tracks).toMatchObject([{ packets: 50, bytes: 50 * packetBytes, lost: 3 }]);
 });
 
+it("[RTSP-260] where all sessions are taken, the address that has most gives way to another one", async () => {
+  const server = await startRtsp({ sessions: 5, sessionsPerAddress: 4 });
+  const setUp = async (address: string) => {
+    const client = await server.connect(address);
+    return (await client.request("SETUP", "/test/trackID=0", { Transport: tcpTransport(0) })).status;
+  };
+  for (let count = 0; count < 4; count++) expect(await setUp("::1")).toBe(200);
+  expect(await setUp("::1")).toBe(503);
+  expect([await setUp("127.0.0.1"), await setUp("127.0.0.1")]).toEqual([200, 200]);
+  const { id } = await server.ended(({ outcome }) => outcome === "too many sessions: this address had most");
+  expect(server.rows().findIndex((row) => row.id === id)).toBe(3);
+});
+
 /** RFC 3550 §6.4.2, on the channel of the first track. */
 function receiverReport(ssrc: number, lost: number, highestSequence: number): Buffer {
   const report = Buffer.alloc(36);

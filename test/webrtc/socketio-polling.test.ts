@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createConnection } from "node:net";
 import { expect, it } from "vitest";
+import { ClientSessions } from "../../servers/webrtc/dialects/client-sessions.ts";
 import { onEnd } from "../support/start-service.ts";
 import { connectWire, startWebrtc } from "./dialect-harness.ts";
 import { connect } from "./socketio-client.ts";
@@ -98,4 +99,20 @@ it("[WEBRTC-546] sessions of polling and WebSockets of every dialect have one co
   });
   expect((await (await connectWire({ ...webrtc, host: `[::1]:${port}` }, "/ws")).until("welcome")).type).toBe("welcome");
   expect(upgraded.socket.connected).toBe(true);
+});
+
+it("[WEBRTC-571] where all sessions are taken, and none can end for its client, the address that has most gives way to another one", () => {
+  const sessions = new ClientSessions({ connections: 5, connectionsPerAddress: 4 });
+  const ended: string[] = [];
+  const open = (name: string, address: string) => {
+    if (!sessions.hasRoomFor(address)) return false;
+    sessions.add({ name }, address, () => ended.push(name));
+    return true;
+  };
+  const [one, other] = ["192.0.2.1", "2001:db8::1"];
+  for (const name of ["a", "b", "c", "d"]) expect(open(name, one)).toBe(true);
+  expect(open("e", one)).toBe(false);
+  expect([open("f", other), open("g", other), open("h", other)]).toEqual([true, true, false]);
+  expect(open("i", "192.0.2.2")).toBe(true);
+  expect(ended).toEqual(["d", "c"]);
 });

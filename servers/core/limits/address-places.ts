@@ -31,6 +31,11 @@ export class AddressPlaces<Item> {
     return this.#places.size;
   }
 
+  /** Those of an address. */
+  of(address: string): number {
+    return this.#holders.get(rateLimitKey(address))?.count ?? 0;
+  }
+
   has(item: Item): boolean {
     return this.#places.has(item);
   }
@@ -68,7 +73,7 @@ export class AddressPlaces<Item> {
    * that address would not have more than this one then. `except` is that one more, where it is counted already.
    */
   givingWay(address: string, except?: Item): Item | undefined {
-    const own = (this.#holders.get(rateLimitKey(address))?.count ?? 0) - (except !== undefined && this.has(except) ? 1 : 0);
+    const own = this.of(address) - (except !== undefined && this.has(except) ? 1 : 0);
     if (this.#most <= own + 1) return undefined;
     const [holder] = this.#ofCount.get(this.#most) ?? [];
     return (holder?.newestIdle ?? holder?.newestInUse)?.item;

@@ -1,10 +1,12 @@
 import type { Server, Socket } from "node:net";
-import { AddressCounts } from "../limits/address-counts.ts";
+import { LimitedPlaces } from "../limits/limited-places.ts";
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import type { FaultLog } from "./fault-log.ts";
+import { guardConnections } from "./guard-connections.ts";
+import { endConnection } from "./open-sockets.ts";
 
 export interface ConnectionLimits {
-  /** More are closed at once. */
+  /** Of more, those of the address that has most are closed. */
   readonly connections: number;
   /** Of one IPv4 address, or one /64 of IPv6. */
   readonly connectionsPerAddress: number;
@@ -12,19 +14,22 @@ export interface ConnectionLimits {
 
 /** Bounds the open connections of one or more listeners. */
 export class ConnectionCount {
-  readonly #limits: ConnectionLimits;
   readonly #faults: Pick<FaultLog, "write"> | undefined;
-  readonly #perAddress = new AddressCounts();
-  #open = 0;
+  readonly #places: LimitedPlaces<Socket>;
   #refused = 0;
 
-  constructor(limits: ConnectionLimits, faults?: Pick<FaultLog, "write">) {
-    this.#limits = limits;
+  constructor({ connections, connectionsPerAddress }: ConnectionLimits, faults?: Pick<FaultLog, "write">) {
     this.#faults = faults;
+    this.#places = new LimitedPlaces<Socket>({ most: connections, mostOfAddress: connectionsPerAddress }, (socket) => {
+      faults?.write(
+        `A connection of ${rateLimitKey(socket.remoteAddress ?? "")} was closed for one of another address: there are too many.`,
+      );
+      endConnection(socket, "too many connections: this address had most");
+    });
   }
 
   get open(): number {
-    return this.#open;
+    return this.#places.size;
   }
 
   /** So far. */
@@ -34,33 +39,22 @@ export class ConnectionCount {
 
   /** Counts the connection until it is closed. False for one too many, which it closes. */
   admit(socket: Socket): boolean {
-    const { connections, connectionsPerAddress } = this.#limits;
-    const key = rateLimitKey(socket.remoteAddress ?? "");
-    const areAll = this.#open >= connections;
-    if (areAll || this.#perAddress.of(key) >= connectionsPerAddress) {
-      this.#faults?.write(`A connection of ${key} was refused: there are too many${areAll ? "" : " of this address"}.`);
+    const { remoteAddress = "" } = socket;
+    const lack = this.#places.lacksPlaceFor(remoteAddress);
+    if (lack) {
+      const whose = lack === "of all" ? "" : ` ${lack}`;
+      this.#faults?.write(`A connection of ${rateLimitKey(remoteAddress)} was refused: there are too many${whose}.`);
       this.#refused++;
       socket.destroy();
       return false;
     }
-    this.#open++;
-    this.#perAddress.add(key);
-    socket.once("close", () => {
-      this.#open--;
-      this.#perAddress.remove(key);
-    });
+    this.#places.add(remoteAddress, socket);
+    socket.once("close", () => this.#places.remove(socket));
     return true;
   }
 
   /** The listeners that the server has get those connections only that are admitted. */
   guard(server: Server): void {
-    const takers = server.listeners("connection") as ((socket: Socket) => void)[];
-    const admit = (socket: Socket) => this.admit(socket);
-    server.removeAllListeners("connection");
-    // `TlsAdmission` calls it for a server of its own.
-    server.on("connection", function (this: Server, socket: Socket) {
-      if (!admit(socket)) return;
-      for (const take of takers) take.call(this, socket);
-    });
+    guardConnections(server, (socket) => this.admit(socket));
   }
 }

@@ -35,6 +35,9 @@ export const connectionsWithin = (openFiles: number): number => Math.max(Math.fl
 
 const connectionField = /^(?:connections|\w+Connections)$/;
 
-/** The sum of the bounds of connections in a configuration. */
-export const configuredConnections = (config: Readonly<Record<string, unknown>>): number =>
-  Object.entries(config).reduce((sum, [name, value]) => (typeof value === "number" && connectionField.test(name) ? sum + value : sum), 0);
+/** The sum of the bounds of connections in a configuration; where it has none, the bound of one address. */
+export function configuredConnections(config: Readonly<Record<string, unknown>>): number {
+  const bounds = Object.entries(config).filter(([name]) => connectionField.test(name));
+  const counted = bounds.length > 0 ? bounds.map(([, value]) => value) : [config.connectionsPerAddress];
+  return counted.reduce<number>((sum, value) => (typeof value === "number" ? sum + value : sum), 0);
+}

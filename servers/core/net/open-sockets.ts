@@ -1,9 +1,11 @@
 import type { Server, Socket } from "node:net";
+import { LimitedPlaces } from "../limits/limited-places.ts";
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import { RecentUse } from "../turns/recent-use.ts";
 import { shareMs, type WorkConnection } from "../turns/work-connection.ts";
 import type { WorkTurns } from "../turns/work-turns.ts";
 import { closeInTurns } from "./close-in-turns.ts";
+import { guardConnections } from "./guard-connections.ts";
 import { holdableReading } from "./socket-reading.ts";
 import { tlsTransportOf } from "./tls-transport.ts";
 
@@ -63,33 +65,57 @@ const open = new Map<Socket, OpenSocket>();
 
 export const openSockets = (): Iterable<OpenSocket> => open.values();
 
-let most = Number.POSITIVE_INFINITY;
-let onRefused = () => {};
+interface OpenSocketBound {
+  readonly places: LimitedPlaces<Socket>;
+  readonly most: number;
+  readonly onRefused: () => void;
+}
 
-/** Of all listeners together. More are closed at once, and `refused` is called. The result ends the bound. */
-export function boundOpenSockets(connections: number, refused: () => void): () => void {
-  most = connections;
-  onRefused = refused;
+/** So many more that were told to give way may be open until they are closed. */
+const mostEnding = 32;
+let bound: OpenSocketBound | undefined;
+
+/**
+ * Of all listeners together. Of more, those of the address that has most are closed, else the new ones, of which `onRefused` is told. The result ends the bound,
+ * which is for connections from now on.
+ */
+export function boundOpenSockets(most: number, onRefused: () => void): () => void {
+  const giveWay = (socket: Socket) => endConnection(socket, "too many connections for this process: this address had most");
+  bound = { most, onRefused, places: new LimitedPlaces({ most, mostOfAddress: most }, giveWay) };
   return () => {
-    most = Number.POSITIVE_INFINITY;
+    bound = undefined;
   };
 }
 
 /** To be called with each server that listens for clients. */
 export function addOpenSockets(server: Server): void {
-  // Node asks for it before it takes a connection, and compares it with those of this server alone.
-  Object.defineProperty(server, "maxConnections", { get: () => (open.size >= most ? 0 : undefined) });
-  server.on("drop", () => onRefused());
-  // Before those who take it.
-  server.prependListener("connection", (socket: Socket) => {
-    if (socket.destroyed) return;
+  guardConnections(server, (socket) => {
+    const { remoteAddress = "" } = socket;
+    if (bound && (open.size >= bound.most + mostEnding || bound.places.lacksPlaceFor(remoteAddress))) {
+      bound.onRefused();
+      socket.destroy();
+      return false;
+    }
+    const places = bound?.places;
+    places?.add(remoteAddress, socket);
     open.set(socket, new OpenSocket(socket));
-    socket.once("close", () => open.delete(socket));
+    socket.once("close", () => {
+      places?.remove(socket);
+      open.delete(socket);
+    });
+    return true;
   });
 }
 
 /** Of the socket of a connection, or of its TLS. */
 const openSocketOf = (socket: Socket): OpenSocket | undefined => open.get(tlsTransportOf(socket)?.socket ?? socket);
+
+/** With this reason in its row, where it has one. */
+export function endConnection(socket: Socket, why: string): void {
+  const opened = openSocketOf(socket);
+  if (opened) opened.end(why);
+  else socket.destroy();
+}
 
 /** `end` is how to end the connection so that its row says why. */
 export function endsBy(socket: Socket, end: (why: string) => void): void {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RtspSessionTrack } from "../../../contract/traffic/rtsp.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
-import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { LimitedPlaces } from "../../core/limits/limited-places.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { everySecondInTurns } from "../../core/service/every-second.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
@@ -87,12 +87,14 @@ export class HttpReaders {
   bytesSent = 0;
   readonly #options: HttpReadersOptions;
   readonly #open = new Set<HttpReader>();
-  readonly #perAddress = new AddressCounts();
+  readonly #places: LimitedPlaces<HttpReader>;
   readonly #hls = new Map<string, HttpReader>();
   readonly #stopTicking: () => void;
 
   constructor(options: HttpReadersOptions) {
     this.#options = options;
+    const { mostReaders: most, mostOfAddress } = options;
+    this.#places = new LimitedPlaces({ most, mostOfAddress }, (reader) => reader.end("too many readers: this address had most", "server"));
     this.#stopTicking = everySecondInTurns(
       options.turns,
       () => this.#hls.values(),
@@ -124,10 +126,9 @@ export class HttpReaders {
   }
 
   #begin(options: HttpReaderOptions & Omit<HttpReaderEnd, "onSent">): HttpReader {
-    const { recorder, mostReaders, mostOfAddress } = this.#options;
-    if (this.#open.size >= mostReaders) throw new HttpRefusal(503, "there are too many readers");
-    if (this.#perAddress.of(rateLimitKey(options.address)) >= mostOfAddress)
-      throw new HttpRefusal(503, "there are too many readers of this address");
+    const { recorder } = this.#options;
+    const lack = this.#places.lacksPlaceFor(options.address);
+    if (lack) throw new HttpRefusal(503, `there are too many readers${lack === "of all" ? "" : ` ${lack}`}`);
     const reader = new HttpReader({
       ...options,
       onSent: (bytes) => {
@@ -135,7 +136,7 @@ export class HttpReaders {
       },
     });
     this.#open.add(reader);
-    this.#perAddress.add(reader.address);
+    this.#places.add(options.address, reader);
     const entry = recorder.begin(options.connection);
     recorder.bind(reader, entry);
     entry.begins("play", options.userAgent, `GET ${options.target}`);
@@ -144,7 +145,7 @@ export class HttpReaders {
 
   #end(reader: HttpReader, reason: string, by: EndedBy): void {
     if (!this.#open.delete(reader)) return;
-    this.#perAddress.remove(reader.address);
+    this.#places.remove(reader);
     this.#options.recorder.endSession(reader, reason, by);
   }
 

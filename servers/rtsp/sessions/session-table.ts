@@ -1,4 +1,4 @@
-import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { LimitedPlaces } from "../../core/limits/limited-places.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { everySecondInTurns } from "../../core/service/every-second.ts";
 import { oneStep } from "../../core/turns/work-connection.ts";
@@ -18,7 +18,7 @@ export interface SessionTableOptions {
 export class SessionTable {
   readonly #options: SessionTableOptions;
   readonly #sessions = new Map<string, RtspSession>();
-  readonly #perAddress = new AddressCounts();
+  readonly #places: LimitedPlaces<RtspSession>;
   readonly #stopTicking: () => void;
   /** Sessions so far. */
   opened = 0;
@@ -26,6 +26,9 @@ export class SessionTable {
 
   constructor(options: SessionTableOptions) {
     this.#options = options;
+    this.#places = new LimitedPlaces({ most: options.sessions, mostOfAddress: options.sessionsPerAddress }, (session) =>
+      session.end("too many sessions: this address had most", "server"),
+    );
     this.#stopTicking = everySecondInTurns(
       options.turns,
       () => this.#sessions.values(),
@@ -50,11 +53,10 @@ export class SessionTable {
   /** Throws an RtspRefusal of 503 where there are too many. */
   open(media: SessionMedia, options: Omit<SessionOptions, "background" | "onEnd" | "inTurn">): RtspSession {
     const { address } = options;
-    const client = rateLimitKey(address);
-    const isTooManyOfAddress = this.#perAddress.of(client) >= this.#options.sessionsPerAddress;
-    if (isTooManyOfAddress || this.#sessions.size >= this.#options.sessions) {
+    const lack = this.#places.lacksPlaceFor(address);
+    if (lack) {
       this.refused++;
-      const whose = isTooManyOfAddress ? ` of ${client}` : "";
+      const whose = lack === "of all" ? "" : ` of ${rateLimitKey(address)}`;
       throw new RtspRefusal(503, `there are too many sessions${whose}`);
     }
     const session = new RtspSession(media, {
@@ -67,7 +69,7 @@ export class SessionTable {
       },
     });
     this.#sessions.set(session.id, session);
-    this.#perAddress.add(client);
+    this.#places.add(address, session);
     this.opened++;
     return session;
   }
@@ -84,9 +86,9 @@ export class SessionTable {
         session.end("its UDP ports were set up again over another connection", "client");
   }
 
-  #remove({ id, address }: RtspSession): void {
-    if (!this.#sessions.delete(id)) return;
-    this.#perAddress.remove(rateLimitKey(address));
+  #remove(session: RtspSession): void {
+    this.#sessions.delete(session.id);
+    this.#places.remove(session);
   }
 
   close(reason: string): void {

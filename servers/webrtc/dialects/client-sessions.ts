@@ -1,5 +1,5 @@
 import type { Socket } from "socket.io";
-import { AddressCounts } from "../../core/limits/address-counts.ts";
+import { AddressPlaces } from "../../core/limits/address-places.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 
 type EngineConnection = Socket["conn"];
@@ -15,12 +15,13 @@ export const tooManySessions = "Too many clients, of this address or in all (WEB
 
 /**
  * The sessions of all dialects: WebSockets, and those of long polling, which outlive their connections: a request opens one, and nobody may ever come
- * back for it. Where there are too many, those of long polling end for which no request has waited for the longest time.
+ * back for it. Where there are too many, those of long polling end for which no request has waited for the longest time. Where there are none, the address that
+ * has most gives way to another one that has fewer.
  */
 export class ClientSessions {
   readonly #limits: SessionLimits;
-  readonly #keys = new Map<object, string>();
-  readonly #perAddress = new AddressCounts();
+  readonly #open = new Map<object, { readonly key: string; readonly end: () => void }>();
+  readonly #places = new AddressPlaces<object>();
   /** For which no request waits, by address; the one that waits for its client for the longest time first. */
   readonly #left = new Map<string, Set<EngineConnection>>();
 
@@ -32,8 +33,17 @@ export class ClientSessions {
   hasRoomFor(address: string): boolean {
     const { connections, connectionsPerAddress } = this.#limits;
     const key = rateLimitKey(address);
-    if (this.#perAddress.of(key) >= connectionsPerAddress) return this.#endOne(key);
-    return this.#keys.size < connections || this.#endOne(this.#mostLeft());
+    if (this.#places.of(address) >= connectionsPerAddress) return this.#endOne(key);
+    return this.#open.size < connections || this.#endOne(this.#mostLeft()) || this.#giveWay(address);
+  }
+
+  #giveWay(address: string): boolean {
+    const session = this.#places.givingWay(address);
+    if (session === undefined) return false;
+    const open = this.#open.get(session);
+    this.remove(session);
+    open?.end();
+    return true;
   }
 
   #endOne(key: string | undefined): boolean {
@@ -49,16 +59,15 @@ export class ClientSessions {
     return most;
   }
 
-  /** Until it is removed. */
-  add(session: object, address: string): void {
-    const key = rateLimitKey(address);
-    this.#keys.set(session, key);
-    this.#perAddress.add(key);
+  /** Until it is removed, or `end` is called. */
+  add(session: object, address: string, end: () => void): void {
+    this.#open.set(session, { key: rateLimitKey(address), end });
+    this.#places.add(address, session);
   }
 
   /** One of long polling, which may go on over WebSocket. */
   addPolling(connection: EngineConnection, address: string): void {
-    this.add(connection, address);
+    this.add(connection, address, () => connection.close(true));
     const key = rateLimitKey(address);
     // Its first request is answered already.
     this.#leave(connection, key);
@@ -72,15 +81,15 @@ export class ClientSessions {
   }
 
   remove(session: object): void {
-    const key = this.#keys.get(session);
-    if (key === undefined) return;
-    this.#keys.delete(session);
-    this.#perAddress.remove(key);
-    this.#return(session as EngineConnection, key);
+    const open = this.#open.get(session);
+    if (!open) return;
+    this.#open.delete(session);
+    this.#places.remove(session);
+    this.#return(session as EngineConnection, open.key);
   }
 
   #leave(connection: EngineConnection, key: string): void {
-    if (!this.#keys.has(connection)) return;
+    if (!this.#open.has(connection)) return;
     const left = this.#left.get(key);
     if (!left) this.#left.set(key, new Set([connection]));
     else {

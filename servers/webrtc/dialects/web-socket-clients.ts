@@ -206,7 +206,7 @@ export class WebSocketClients {
     webSocket.on("error", (error) => this.#failed(client, error));
     webSocket.on("close", (code) => this.#closed(client, code));
     if (this.sessions.hasRoomFor(socket.remoteAddress ?? "")) {
-      this.sessions.add(client, socket.remoteAddress ?? "");
+      this.sessions.add(client, socket.remoteAddress ?? "", () => client.close(closeCode.tryAgain, tooManySessions));
       this.run(client, () => onOpen(client));
     } else {
       this.#faults.closed(connection, tooManySessions);

@@ -117,7 +117,7 @@ export function socketIoDialect({
         mostWaiting: 2 * limits.messageBytes,
         onFlood: () => client.floods(),
       });
-    } else sessions.add(connection, connection.remoteAddress);
+    } else sessions.add(connection, connection.remoteAddress, () => connection.close(true));
     connection.on("close", (reason: string) => {
       // What waits is carried out before its client is gone.
       connections.get(connection)?.tick();
