@@ -29,7 +29,7 @@ export const serviceAssets = (root) =>
 export const packageAssets = [
   {
     from: "node_modules/socket.io/client-dist",
-    files: ["socket.io.js", "socket.io.min.js", "socket.io.esm.min.js", "socket.io.msgpack.min.js"],
+    files: ["socket.io.js", "socket.io.min.js", "socket.io.esm.min.js"],
     to: "servers/webrtc/assets/socket.io",
   },
 ];

@@ -149,6 +149,24 @@ describe("reading MP4", () => {
     expect(clip.durationSeconds).toBeCloseTo(0.4, 9);
   });
 
+  it("[RTSP-261] pictures that the file shows before it decodes them are decoded earlier, and no time changes against the sound", () => {
+    const order = [0, 3, 1, 2, 6, 4, 5, 9, 7, 8];
+    const samples = pictures(10, 10).map((sample, index) => ({ ...sample, displayOffset: ((order[index] ?? 0) - index) * 512 }));
+    const clip = clipOfBytes(
+      buildMp4({
+        tracks: [
+          { ...video, samples },
+          { ...sound, edits: [] },
+        ],
+      }),
+    );
+    const shown = ofTrack(clip, 0);
+    expect(shown.map(({ dts }) => dts)).toEqual(Array.from({ length: 10 }, (_, index) => index * 3_600));
+    expect(shown.map(({ pts }) => pts)).toEqual(order.map((place) => (place + 1) * 3_600));
+    expect(ofTrack(clip, 1)[0]?.pts).toBe(1_920);
+    expect(clip.durationSeconds).toBeCloseTo(0.4, 1);
+  });
+
   const refused: readonly [string, BuiltTrack[], string, string][] = [
     [
       "VP9",

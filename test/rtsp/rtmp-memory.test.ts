@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import type { Socket } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { Duplex } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { SharedBudget } from "../../servers/core/limits/shared-budget.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
@@ -93,6 +95,48 @@ it("[RTSP-226] an error of ours in a message of a client ends that client, with 
   await until(() => reasons.length > 0);
   expect(reasons).toEqual([expect.stringContaining("it cannot be published")]);
   turns.close();
+});
+
+it("[RTSP-262] a publisher whose messages wait for their turn is not silent, and is once they were taken", async () => {
+  const share = { isOver: false, later() {} };
+  let work = () => {};
+  const join = (_address: string, goOn: () => void) => {
+    work = goOn;
+    return share;
+  };
+  const reasons: string[] = [];
+  let media = 0;
+  const server = createServer((socket) => {
+    const connection: RtmpConnection = new RtmpConnection(socket, {
+      limits: { messageBytes: 1 << 20, silenceMs: 200 },
+      turns: { join } as unknown as WorkTurns,
+      held: new SharedBudget(1 << 30),
+      onPublish: () => connection.accept(),
+      onMedia: () => media++,
+      onClosed: (reason) => void reasons.push(reason),
+    });
+  });
+  onEnd(() => new Promise((resolve) => server.close(resolve)));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => {});
+  onEnd(() => client.destroy());
+  const answers: Buffer[] = [];
+  client.on("data", (bytes: Buffer) => answers.push(bytes));
+  client.write(Buffer.concat([Buffer.from([3]), Buffer.alloc(2 * 1_536)]));
+  const command = (...values: Parameters<typeof writeAmf>[0]) =>
+    client.write(writeMessage({ type: messageType.command, chunkStream: 3, stream: 0, payload: writeAmf(values) }));
+  command("connect", 1, { app: "live" });
+  command("publish", 2, null, "a", "live");
+  await until(() => Buffer.concat(answers).includes("NetStream.Publish.Start"));
+  share.isOver = true;
+  client.write(writeMessage({ type: messageType.audio, chunkStream: 3, stream: 1, payload: Buffer.from([0xaf, 1, 0]) }));
+  await delay(700);
+  expect([media, reasons]).toEqual([0, []]);
+  share.isOver = false;
+  work();
+  expect(media).toBe(1);
+  await until(() => reasons.length > 0);
+  expect(reasons).toEqual(["it sent nothing for too long"]);
 });
 
 it("[RTSP-207] a parameter set of a picture of megabytes is kept alone, and a long one not at all", () => {

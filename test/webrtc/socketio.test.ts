@@ -62,7 +62,7 @@ describe("Socket.IO", () => {
     expect(clients.map(({ log }) => log.items.filter(({ event }) => event === "joined").length)).toEqual([1, 1, 1]);
   });
 
-  it.each(["socket.io.js", "socket.io.min.js", "socket.io.esm.min.js", "socket.io.msgpack.min.js"])(
+  it.each(["socket.io.js", "socket.io.min.js", "socket.io.esm.min.js"])(
     "[WEBRTC-228] the client for pages is at /socket.io/%s",
     async (name) => {
       const { host } = await startWebrtc();

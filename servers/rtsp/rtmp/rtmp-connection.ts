@@ -17,6 +17,7 @@ import {
   writeMessage,
 } from "./chunk-stream.ts";
 import { targetOf } from "./rtmp-target.ts";
+import { SilenceTimer } from "./silence-timer.ts";
 import { costOfMedia, type RtmpListenOptions, type RtmpPublish } from "./worker-messages.ts";
 
 export interface RtmpConnectionParts {
@@ -81,7 +82,9 @@ export class RtmpConnection {
   #messages: Generator<RtmpMessage> | undefined;
   #ackWindow = windowBytes;
   #acknowledged = 0;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #silence: SilenceTimer;
+  /** After `close`. */
+  #lingering: NodeJS.Timeout | undefined;
   #reason = "";
 
   constructor(socket: Socket, parts: RtmpConnectionParts) {
@@ -96,12 +99,15 @@ export class RtmpConnection {
     this.#share = parts.turns.join(this.#address, this.#work);
     this.remote = addressText(socket.remoteAddress, socket.remotePort);
     socket.setNoDelay(true);
-    this.#restartTimer("it did not publish in time");
+    const mayGoOn = (hasRead: boolean) => this.#state === "publishing" && (hasRead || this.#messages !== undefined);
+    this.#silence = new SilenceTimer(socket, parts.limits.silenceMs, mayGoOn, (reason) => this.close(reason));
+    this.#silence.restart("it did not publish in time");
     socket.on("data", (bytes) => this.#receive(bytes));
     // "close" follows.
     socket.on("error", () => {});
     socket.once("close", () => {
-      clearTimeout(this.#timer);
+      this.#silence.clear();
+      clearTimeout(this.#lingering);
       this.#state = "closed";
       this.#untaken = 0;
       this.#free();
@@ -114,7 +120,7 @@ export class RtmpConnection {
     if (this.#state !== "waiting") return;
     this.#state = "publishing";
     this.#status("status", "NetStream.Publish.Start", "Publishing");
-    this.#restartTimer("it sent nothing for too long");
+    this.#silence.restart("it sent nothing for too long");
   }
 
   /** `code` is one of NetStream. */
@@ -139,10 +145,10 @@ export class RtmpConnection {
     if (this.#state === "closed") return;
     this.#state = "closed";
     this.#reason = reason;
-    clearTimeout(this.#timer);
+    this.#silence.clear();
     this.#free();
     this.#socket.end();
-    this.#timer = setTimeout(() => this.#socket.destroy(), lingerMs);
+    this.#lingering = setTimeout(() => this.#socket.destroy(), lingerMs);
   }
 
   /** What is not complete is of no use any more. */
@@ -153,11 +159,6 @@ export class RtmpConnection {
 
   #count(): void {
     this.#held.set(this.#chunks.heldBytes + this.#untaken);
-  }
-
-  #restartTimer(reason: string): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.close(reason), this.#parts.limits.silenceMs);
   }
 
   #receive(bytes: Buffer): void {
@@ -263,7 +264,7 @@ export class RtmpConnection {
   #media(message: RtmpMessage): void {
     // One without a byte says nothing, and has no memory that could be passed on.
     if (this.#state !== "publishing" || message.payload.length === 0) return;
-    this.#timer?.refresh();
+    this.#silence.refresh();
     // The payload is passed to another thread.
     this.#untaken += costOfMedia(message.payload);
     this.#parts.onMedia(message);
@@ -321,7 +322,6 @@ export class RtmpConnection {
     this.#state = "waiting";
     this.#chunkLimits.messageBytes = this.#parts.limits.messageBytes;
     // Until the service has answered.
-    clearTimeout(this.#timer);
     this.#parts.onPublish({
       ...targetOf(this.#app, streamName, this.#serverUrl),
       userAgent: this.#userAgent,

@@ -33,6 +33,8 @@ export class ClipTrack {
   readonly #end: number;
   /** From units of the file's timescale, without the edit's start, to seconds of the clip. */
   readonly #mediaStart: number;
+  /** In units of the file: so much earlier are pictures decoded than it says, where it shows some before that (version 1 of ctts and trun). */
+  readonly #decodedEarlier: number;
   #offsetSeconds: number;
 
   /** Throws MEDIA_DAMAGED where nothing can be shown. */
@@ -44,13 +46,15 @@ export class ClipTrack {
     let earliest = Number.POSITIVE_INFINITY;
     let latest = Number.NEGATIVE_INFINITY;
     let bytes = 0;
+    let decodedEarlier = 0;
     for (let sample = first; sample < end; sample++) {
       earliest = Math.min(earliest, table.displayTime(sample));
       latest = Math.max(latest, table.endOfDisplay(sample));
       bytes += table.sizes[sample] as number;
+      decodedEarlier = Math.max(decodedEarlier, -(table.displayOffsets[sample] as number));
       if (sample % samplesOfStep === 0) yield;
     }
-    return new ClipTrack(source, index, chosen, { first, end, earliest, latest, bytes });
+    return new ClipTrack(source, index, chosen, { first, end, earliest, latest, bytes, decodedEarlier });
   }
 
   private constructor(
@@ -63,13 +67,15 @@ export class ClipTrack {
       earliest,
       latest,
       bytes,
-    }: { readonly first: number; readonly end: number; readonly earliest: number; readonly latest: number; readonly bytes: number },
+      decodedEarlier,
+    }: Readonly<Record<"first" | "end" | "earliest" | "latest" | "bytes" | "decodedEarlier", number>>,
   ) {
     this.#source = source;
     this.#index = index;
     this.#table = table;
     this.#lengthBytes = "lengthBytes" in entry ? entry.lengthBytes : 4;
     this.#mediaStart = edit.mediaStart;
+    this.#decodedEarlier = decodedEarlier;
     this.#offsetSeconds = edit.delaySeconds;
     this.#first = first;
     this.#end = end;
@@ -95,7 +101,11 @@ export class ClipTrack {
   }
 
   decodeSeconds(frame: number): number {
-    return this.#secondsOf(this.#table.decodeTimes[this.#first + frame] as number);
+    return this.#secondsOf(this.#decodeTime(this.#first + frame));
+  }
+
+  #decodeTime(sample: number): number {
+    return (this.#table.decodeTimes[sample] as number) - this.#decodedEarlier;
   }
 
   frame(index: number): Frame {
@@ -103,7 +113,7 @@ export class ClipTrack {
     const { codec, clockRate } = this.track;
     const bytes = this.#read(sample);
     const pts = this.#clock(this.#table.displayTime(sample), clockRate);
-    const dts = this.#clock(this.#table.decodeTimes[sample] as number, clockRate);
+    const dts = this.#clock(this.#decodeTime(sample), clockRate);
     if (codec !== "h264" && codec !== "h265") {
       if (bytes.length === 0 || (codec === "aac" && bytes.length > mostAacBytes)) {
         throw damaged(`a frame of sound has ${bytes.length} bytes`);

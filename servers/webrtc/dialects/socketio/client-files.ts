@@ -5,8 +5,8 @@ import { assetFile } from "../../../core/files/asset-file.ts";
 import type { HttpRoute } from "../../../core/http/http-route.ts";
 import { send } from "../../../core/http/messages/http-answer.ts";
 
-/** As Socket.IO's own server has them. The build copies them from the package: scripts/service-files.mjs. */
-const names = ["socket.io.js", "socket.io.min.js", "socket.io.esm.min.js", "socket.io.msgpack.min.js"];
+/** As Socket.IO's own server has them, without the client of MessagePack, which the service does not speak. The build copies them from the package: scripts/service-files.mjs. */
+const names = ["socket.io.js", "socket.io.min.js", "socket.io.esm.min.js"];
 
 const folder = fileURLToPath(import.meta.url).endsWith(".ts")
   ? fileURLToPath(new URL("../../../../node_modules/socket.io/client-dist", import.meta.url))
