@@ -23,6 +23,20 @@ it.each([0, 2, 5])("[BL-342] no dialog stays over a page that is left %i frames 
   await page.getByRole("menuitem", { name: "Replay a file…" }).waitFor();
 });
 
+it("[BL-501] the palette that is opened again as soon as it was closed has an empty field", async () => {
+  const { page } = await open();
+  const field = page.getByRole("textbox", { name: "Search services, actions, settings" });
+  await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
+  for (const typed of ["port", "restart", "sse"]) {
+    await page.keyboard.press("Control+k");
+    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.keyboard.type(typed);
+    await expect.poll(() => field.inputValue()).toBe(typed);
+    await page.keyboard.press("Escape");
+  }
+  await expect.poll(() => field.count()).toBe(0);
+});
+
 it("[BL-342] no tooltip is there when a page is shown again that was left while it was open", async () => {
   const { page } = await open();
   const show = (hash: string) =>

@@ -50,6 +50,8 @@ export function CommandPalette() {
       maxHeight={420}
       size={560}
       yOffset="12vh"
+      // As all dialogs (theme.ts). What was typed is forgotten at the end of a transition: who opens it again before would type behind that.
+      transitionProps={{ duration: 0 }}
       scrollAreaProps={{ type: "auto", scrollbarSize: 8 }}
       nothingFound="No matches. Try a service, “start”, “stop”, “copy” or a setting."
       searchProps={{
