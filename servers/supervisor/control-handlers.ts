@@ -19,7 +19,7 @@ import type { PartReader } from "./export-pump.ts";
 import type { Exports } from "./exports.ts";
 import type { LogStore } from "./log-store.ts";
 import type { PortPlan } from "./port-plan.ts";
-import { createProfileHandlers } from "./profiles.ts";
+import { createProfileHandlers, profilesOf } from "./profiles.ts";
 import type { RateHistoryStore } from "./rate-history.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import type { SupervisedService } from "./supervised-service.ts";
@@ -48,6 +48,8 @@ export interface ControlParts {
 export interface ControlHandlers {
   readonly call: CallHandler;
   readonly readExport: (source: ExportSource) => PartReader;
+  /** Another Backlot has saved settings; `gone` was the active profile, and is there no more. */
+  othersSaved(gone: string | undefined): void;
   /** Throws SERVICE_NOT_BUILT. */
   find(id: ServiceId): SupervisedService;
 }
@@ -179,11 +181,20 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     const parsed = parseParams(controlCalls[name].params, params ?? {}, name) as ParsedParamsOf<ControlCalls[Name]>;
     return handlers[name](parsed, caller);
   }
-  hub.publish("profile", { active: settings.current.activeProfile, names: Object.keys(settings.current.profiles) });
+  hub.publish("profile", profilesOf(settings.current));
 
   return {
     find,
     readExport,
+    othersSaved(gone) {
+      const profiles = profilesOf(settings.current);
+      if (gone !== undefined)
+        log.warning(
+          `The profile "${gone}" is gone: another Backlot with this data folder has removed or renamed it. "${profiles.active}" is active now.`,
+        );
+      parts.onAppSettings(settings.current.app);
+      publishProfiles(profiles);
+    },
     async call(name, params, caller) {
       if (!isCall(name)) {
         throw new ServiceError("CALL_UNKNOWN", `There is no call "${name}"`, "Reload the dashboard: it may be of another version.");

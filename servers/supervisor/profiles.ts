@@ -1,17 +1,18 @@
 import type { ControlCalls, Profiles } from "../../contract/control.ts";
 import type { Handlers } from "../../contract/operation.ts";
 import { ServiceError } from "../core/service/service-error.ts";
-import type { Settings, SettingsFile } from "./settings-file.ts";
+import { checkActive, type Settings, type SettingsFile } from "./settings-file.ts";
 
 type ProfileCall = Extract<keyof ControlCalls, `profile.${string}`>;
+
+export const profilesOf = (current: Settings): Profiles => ({ active: current.activeProfile, names: Object.keys(current.profiles) });
 
 /** Profiles are named sets of every service's configuration; one is active. */
 export function createProfileHandlers(
   settings: SettingsFile,
   changed: (profiles: Profiles) => Profiles,
 ): Pick<Handlers<ControlCalls>, ProfileCall> {
-  const list = (current: Settings): Profiles => ({ active: current.activeProfile, names: Object.keys(current.profiles) });
-  const update = async (change: (current: Settings) => Settings) => changed(list(await settings.update(change)));
+  const update = async (change: (current: Settings) => Settings) => changed(profilesOf(await settings.update(change)));
 
   function existing(current: Settings, name: string) {
     const profile = Object.hasOwn(current.profiles, name) ? current.profiles[name] : undefined;
@@ -25,13 +26,16 @@ export function createProfileHandlers(
   }
 
   return {
-    "profile.list": () => list(settings.current),
-    "profile.create": ({ name }) =>
-      update((current) => {
+    "profile.list": () => profilesOf(settings.current),
+    "profile.create"({ name }) {
+      const { activeProfile } = settings.current;
+      return update((current) => {
+        checkActive(current, activeProfile);
         checkNew(current, name);
         const copy = structuredClone(existing(current, current.activeProfile));
         return { ...current, activeProfile: name, profiles: { ...current.profiles, [name]: copy } };
-      }),
+      });
+    },
     "profile.rename": ({ name, to }) =>
       update((current) => {
         existing(current, name);

@@ -26,7 +26,10 @@ export type Settings = z.output<typeof settingsSchema>;
 
 export interface SettingsFile {
   readonly current: Settings;
-  /** Applies `change` to the settings and saves them; saves run one after the other. Throws SETTINGS_UNWRITABLE. */
+  /**
+   * Applies `change` to the settings, as another Backlot may have saved them meanwhile, and saves them; saves run one after the other. Throws
+   * SETTINGS_UNWRITABLE, and what `change` throws.
+   */
   update(change: (settings: Settings) => Settings): Promise<Settings>;
   /** Resolves when no save is in progress. */
   settled(): Promise<void>;
@@ -38,10 +41,16 @@ const fresh = (): Settings =>
 
 /**
  * Reads `settings.json`, else its backup. A file that cannot be read as settings is moved aside, never overwritten;
- * `warn` says so. A missing file is a fresh start. A `profile` is active for this run, until another one is activated; which one is active is not
- * saved for it. Throws USAGE if there is none of that name.
+ * `warn` says so. A missing file is a fresh start. Which profile is active is a choice for this run, and saved where another one is activated. A `profile` is
+ * active in place of the saved one; throws USAGE if there is none of that name. `othersSaved` is called when what another Backlot has saved is read, with the
+ * profile that was active in this run if it is there no more.
  */
-export async function openSettings(dataDir: string, warn: (text: string) => void, profile?: string): Promise<SettingsFile> {
+export async function openSettings(
+  dataDir: string,
+  warn: (text: string) => void,
+  profile?: string,
+  othersSaved: (gone: string | undefined) => void = () => {},
+): Promise<SettingsFile> {
   const file = path.join(dataDir, "settings.json");
   const backup = path.join(dataDir, "settings.backup.json");
   let current = await openCurrent(file, backup, warn);
@@ -49,26 +58,32 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
     const [first] = Object.keys(current.profiles);
     current = first === undefined ? { ...fresh(), app: current.app } : { ...current, activeProfile: first };
   }
-  let chosen = profile;
+  /** In the file. */
   let savedActive = current.activeProfile;
-  if (chosen !== undefined) {
-    if (!Object.hasOwn(current.profiles, chosen)) throw unknownProfile(chosen, current);
-    current = { ...current, activeProfile: chosen };
+  if (profile !== undefined) {
+    if (!Object.hasOwn(current.profiles, profile)) throw unknownProfile(profile, current);
+    current = { ...current, activeProfile: profile };
   }
   let saving: Promise<unknown> = Promise.resolve();
   let known = await fileVersion(file);
   /** Another Backlot may use the same folder: a change is applied to what that has saved meanwhile. */
   async function readAgain() {
-    if ((await fileVersion(file)) === known) return;
+    const version = await fileVersion(file);
+    if (version === known) return;
     const others = await read(file, warn);
     if (!others || !Object.hasOwn(others.profiles, others.activeProfile)) return;
+    known = version;
     savedActive = others.activeProfile;
-    if (chosen !== undefined && !Object.hasOwn(others.profiles, chosen)) chosen = undefined;
-    current = { ...others, activeProfile: chosen ?? savedActive };
+    const { activeProfile } = current;
+    const isThere = Object.hasOwn(others.profiles, activeProfile);
+    current = { ...others, activeProfile: isThere ? activeProfile : savedActive };
+    othersSaved(isThere ? undefined : activeProfile);
   }
-  /** The profile of this run alone is not active in the file. */
-  const toSave = (next: Settings): Settings =>
-    next.activeProfile === chosen && Object.hasOwn(next.profiles, savedActive) ? { ...next, activeProfile: savedActive } : next;
+  /** The profile of this run is active in the file where it was activated, or where that of the file is gone. */
+  function toSave(next: Settings): Settings {
+    const isActivated = next.activeProfile !== current.activeProfile && Object.hasOwn(next.profiles, current.activeProfile);
+    return isActivated || !Object.hasOwn(next.profiles, savedActive) ? next : { ...next, activeProfile: savedActive };
+  }
   async function save(change: (settings: Settings) => Settings): Promise<Settings> {
     await readAgain();
     const next = change(current);
@@ -76,7 +91,6 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
     await writeSettings(file, `${JSON.stringify(saved, undefined, 2)}\n`, backup);
     current = next;
     savedActive = saved.activeProfile;
-    if (next.activeProfile !== chosen) chosen = undefined;
     known = await fileVersion(file);
     return next;
   }
@@ -113,6 +127,16 @@ async function openCurrent(file: string, backup: string, warn: (text: string) =>
 async function fileVersion(file: string): Promise<string | undefined> {
   const found = await stat(file, { bigint: true }).catch(() => undefined);
   return found && `${found.ino}-${found.mtimeNs}`;
+}
+
+/** To be called for a change that is meant for the profile that was active; another Backlot may have removed or renamed it. Throws SETTINGS_CHANGED. */
+export function checkActive({ activeProfile }: Settings, expected: string): void {
+  if (activeProfile === expected) return;
+  throw new ServiceError(
+    "SETTINGS_CHANGED",
+    `The profile "${expected}" is no longer active: "${activeProfile}" is`,
+    "Nothing was saved. Look at the values of that one, and save again.",
+  );
 }
 
 const unknownProfile = (name: string, { profiles }: Settings) =>

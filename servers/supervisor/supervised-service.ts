@@ -3,7 +3,7 @@ import type { ConfigView } from "../../contract/config.ts";
 import type { LogLevel } from "../../contract/log.ts";
 import type { SampleViews } from "../../contract/sample-traffic.ts";
 import type { Endpoint, Failure, ServiceId, ServiceView, Snippet, SuggestedFix } from "../../contract/service.ts";
-import { checkConfigValues, configFields, resolveConfig, restoreSecrets } from "../core/config/config.ts";
+import { checkConfigValues, configFields, resolveConfig } from "../core/config/config.ts";
 import type { ServiceBatch, StreamFromService } from "../core/service/link.ts";
 import { createLog, writeLogs } from "../core/service/log.ts";
 import type { Service } from "../core/service/service.ts";
@@ -14,6 +14,7 @@ import { configuredPorts, type PortPlan, type PortProblem, type PortUse, portUse
 import type { RateHistoryStore } from "./rate-history.ts";
 import { createRateSamples } from "./rate-samples.ts";
 import { createResumption } from "./resumption.ts";
+import { createSavedValues, without } from "./saved-values.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import type { Spawner } from "./spawner.ts";
 import type { TopicHub } from "./topic-hub.ts";
@@ -61,7 +62,7 @@ export interface SupervisedService {
   close(): Promise<void>;
   snippets(): readonly Snippet[];
   readConfig(): ConfigView;
-  /** Saves the values, and removes those of `resets`. Throws CONFIG_INVALID or SETTINGS_UNWRITABLE; nothing is changed then. */
+  /** As those of `SavedValues`. */
   writeConfig(values: Readonly<Record<string, unknown>>, resets: readonly string[]): Promise<void>;
   /** For this run only; throws CONFIG_INVALID. */
   overrideConfig(values: Readonly<Record<string, unknown>>): void;
@@ -104,9 +105,9 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   /** Values for this run, set in the dashboard; they override all others. */
   let runValues: Readonly<Record<string, unknown>> = {};
 
-  const profile = () => settings.current.profiles[settings.current.activeProfile];
+  const saved = createSavedValues(service, settings);
   const sources = () => ({
-    file: profile()?.services[id] ?? {},
+    file: saved.current,
     environment: options.environment,
     flags: options.flags,
     run: runValues,
@@ -289,14 +290,6 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     hub.publish("status", view());
   }
 
-  async function save(change: (values: Record<string, unknown>) => Record<string, unknown>) {
-    await settings.update((current) => {
-      const active = current.profiles[current.activeProfile] ?? { services: {} };
-      const services = { ...active.services, [id]: change({ ...active.services[id] }) };
-      return { ...current, profiles: { ...current.profiles, [current.activeProfile]: { ...active, services } } };
-    });
-    takeOver();
-  }
   /** After a change of settings or profile: applies live fields to the running service and updates the view. */
   function takeOver() {
     configRevision++;
@@ -333,11 +326,8 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     },
     readConfig: () => ({ fields: fields(), restartNeeded: restartNeeded() }),
     async writeConfig(values, resets) {
-      // A form sends back the mask of a secret that was not touched.
-      const touched = restoreSecrets(service, values, sources().file);
-      checkConfigValues(service, touched);
-      const hashed = (await service.hashSecrets?.(touched)) ?? touched;
-      await save((current) => ({ ...without(current, resets), ...hashed }));
+      await saved.write(values, resets);
+      takeOver();
     },
     adviseOnPort,
     overrideConfig(values) {
@@ -350,7 +340,8 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       runValues = without(runValues, ended);
       // The saved value is kept if the form showed the value of this run.
       if (fields?.every((name) => ended.includes(name))) return takeOver();
-      await save((current) => (fields ? without(current, fields) : {}));
+      await saved.remove(fields);
+      takeOver();
     },
     portUses: () => portUses(service, resolveOrDefault()),
     configuredPorts: () => configuredPorts(service, resolveOrDefault()),
@@ -364,6 +355,3 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
 const portsOf = (endpoints: readonly Endpoint[]): readonly number[] => [
   ...new Set(endpoints.flatMap(({ url }) => /:(\d+)(?:[/?]|$)/.exec(url)?.slice(1).map(Number) ?? [])),
 ];
-
-const without = (values: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));

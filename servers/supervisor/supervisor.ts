@@ -109,7 +109,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   });
   const level = logLevels.find((known) => known === options.environment.LOG_LEVEL) ?? "info";
   const log = createLog({ level: () => level, write: (entry) => logOrder.add("backlot", writeLogs([entry])) });
-  const settings = await openSettings(options.dataDir, log.warning, options.profile);
+  const settings = await openSettings(options.dataDir, log.warning, options.profile, (gone) => handlers.othersSaved(gone));
   const unknown = unknownFields(settings.current, options.services);
   if (unknown.length > 0)
     log.warning(

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { holdPort } from "../support/port-holder.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { supervise } from "./supervise.ts";
 
 const http = { id: "http" } as const;
@@ -88,3 +89,60 @@ it("[BL-487] a start that fails after its configuration was changed leaves the s
   expect(await refused).toMatchObject({ code: "CONFIG_INVALID" });
   expect((await dashboard.call("service.list", {})).find(({ id }) => id === "http")?.status).toEqual({ state: "stopped" });
 });
+
+/** Two Backlots with one data folder. */
+async function two() {
+  const dataDir = temporaryDir();
+  return [await supervise({ dataDir }), await supervise({ dataDir })] as const;
+}
+const labelOf = async ({ dashboard }: Awaited<ReturnType<typeof supervise>>) =>
+  (await dashboard.call("config.read", http)).fields.find(({ name }) => name === "label")?.value;
+
+it("[BL-502] what is saved goes to the profile that is active in this run, whichever another Backlot has activated", async () => {
+  const [one, other] = await two();
+  await one.dashboard.call("profile.create", { name: "ci" });
+  await one.dashboard.call("config.write", { ...http, values: { label: "of ci", openToLan: true } });
+  const profiles = other.dashboard.follow("profile");
+  await other.dashboard.call("config.write", { ...http, values: { logLevel: "debug" } });
+  // Those that the other one has made are known from then on.
+  await profiles.until(({ active, names }) => active === "Default" && names.includes("ci"));
+  expect(await other.dashboard.call("profile.list", {})).toEqual({ active: "Default", names: ["Default", "ci"] });
+  expect(await labelOf(other)).toBe("plain");
+  expect((await other.dashboard.call("service.list", {})).find(({ id }) => id === "http")?.openToLan).toBe(false);
+  expect(await one.dashboard.call("profile.remove", { name: "Default" })).toEqual({ active: "ci", names: ["ci"] });
+  expect(await labelOf(one)).toBe("of ci");
+});
+
+it("[BL-503] values that another Backlot has saved are shown once they are read, of all services", async () => {
+  const [one, other] = await two();
+  await one.dashboard.call("config.write", { ...http, values: { label: "theirs" } });
+  const shown = other.statuses.next(({ id, configRevision }) => id === "http" && configRevision > 0);
+  await other.dashboard.call("config.write", { id: "mqtt", values: { label: "ours" } });
+  await shown;
+  expect(await labelOf(other)).toBe("theirs");
+});
+
+it.each(["removed", "renamed"])(
+  "[BL-504] a profile that another Backlot has %s is said to be gone, and nothing is saved in another one",
+  async (how) => {
+    const [one, other] = await two();
+    await other.dashboard.call("profile.create", { name: "mine" });
+    await other.dashboard.call("config.write", { ...http, values: { label: "mine" } });
+    await one.dashboard.call("config.write", { ...http, values: { label: "theirs" } });
+    if (how === "removed") await one.dashboard.call("profile.remove", { name: "mine" });
+    else await one.dashboard.call("profile.rename", { name: "mine", to: "theirs" });
+    const [profiles, lines] = [other.dashboard.follow("profile"), other.dashboard.follow("log")];
+    expect(await other.dashboard.refusal("config.write", { ...http, values: { port: 1 } })).toMatchObject({
+      code: "SETTINGS_CHANGED",
+      message: expect.stringMatching(/^The profile "mine" is no longer active: "(Default|theirs)" is$/),
+    });
+    const { active } = await profiles.until(({ names }) => !names.includes("mine"));
+    await lines.until(
+      ({ level, text }) => level === "warning" && text.startsWith(`The profile "mine" is gone`) && text.includes(`"${active}"`),
+    );
+    const port = (await other.dashboard.call("config.read", http)).fields.find(({ name }) => name === "port");
+    expect(port).not.toHaveProperty("stored");
+    await other.dashboard.call("config.write", { ...http, values: { label: "here" } });
+    expect([await labelOf(other), (await other.dashboard.call("profile.list", {})).active]).toEqual(["here", active]);
+  },
+);

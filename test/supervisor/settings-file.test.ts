@@ -199,6 +199,27 @@ describe("settings file", () => {
     expect([Object.keys(settings.current.profiles), settings.current.app.keptRows]).toEqual([["Default", "mine"], 1_234]);
   });
 
+  it("[BL-502] each run keeps its own active profile, also where another one is activated in the file", async () => {
+    const dir = temporaryDir();
+    const saved = () => JSON.parse(readFileSync(path.join(dir, "settings.json"), "utf8"));
+    const { settings: one } = await open(dir);
+    const { settings: other, save } = await open(dir);
+    await one.update((current) => ({ ...current, activeProfile: "ci", profiles: { ...current.profiles, ci: { services: {} } } }));
+    await save(5);
+    expect([saved().activeProfile, one.current.activeProfile, other.current.activeProfile]).toEqual(["ci", "ci", "Default"]);
+    expect(saved().profiles).toEqual({ Default: { services: { http: { port: 5 } } }, ci: { services: {} } });
+    // Renamed: it goes on being the one of that run alone.
+    await other.update(({ profiles: { Default: mine = { services: {} }, ...profiles }, ...current }) => ({
+      ...current,
+      activeProfile: "mine",
+      profiles: { ...profiles, mine },
+    }));
+    expect([saved().activeProfile, other.current.activeProfile]).toEqual(["ci", "mine"]);
+    await other.update((current) => ({ ...current, activeProfile: "ci" }));
+    await one.update((current) => ({ ...current, activeProfile: "mine" }));
+    expect([saved().activeProfile, other.current.activeProfile]).toEqual(["mine", "ci"]);
+  });
+
   it("[BL-38] saves of two at the same moment are both kept", async () => {
     const dir = temporaryDir();
     const both = [(await open(dir)).settings, (await open(dir)).settings];

@@ -7,6 +7,7 @@ export const errorCodes = {
   SETTINGS_UNREADABLE: "The settings file and its backup cannot be read.",
   SETTINGS_UNWRITABLE: "The settings file, or a file of rules, cannot be written.",
   PROFILE_INVALID: "The profile's name is taken, unknown, or the last one left.",
+  SETTINGS_CHANGED: "What was to be saved has been changed by others meanwhile.",
   SERVICE_UNKNOWN: "There is no service with that name.",
   SERVICE_NOT_BUILT: "The service is not in this version yet.",
   SERVICE_NOT_RUNNING: "The call needs a running service.",

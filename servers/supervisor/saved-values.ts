@@ -1,0 +1,57 @@
+import { checkConfigValues, restoreSecrets } from "../core/config/config.ts";
+import type { Service } from "../core/service/service.ts";
+import { checkActive, type Settings, type SettingsFile } from "./settings-file.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What the active profile of the settings file has of one service. */
+export interface SavedValues {
+  readonly current: Values;
+  /**
+   * Saves the values, and removes those of `resets`. Throws CONFIG_INVALID, SETTINGS_UNWRITABLE, and SETTINGS_CHANGED where the profile is active no more;
+   * nothing is changed then.
+   */
+  write(values: Values, resets: readonly string[]): Promise<void>;
+  /** Removes the values of the names, or all. Throws SETTINGS_UNWRITABLE and SETTINGS_CHANGED. */
+  remove(names: readonly string[] | undefined): Promise<void>;
+}
+
+export function createSavedValues(service: Service, settings: SettingsFile): SavedValues {
+  const { id } = service;
+  const valuesOf = ({ profiles, activeProfile }: Settings): Values => profiles[activeProfile]?.services[id] ?? {};
+  let saving: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: the secrets that a form does not show are those of the save before. `make` gets the active profile's values as they were. */
+  function save(make: (known: Values) => Promise<(values: Values) => Values>): Promise<void> {
+    const saved = saving.then(async () => {
+      const { activeProfile } = settings.current;
+      const change = await make(valuesOf(settings.current));
+      await settings.update((current) => {
+        checkActive(current, activeProfile);
+        const active = current.profiles[activeProfile] ?? { services: {} };
+        const services = { ...active.services, [id]: change(valuesOf(current)) };
+        return { ...current, profiles: { ...current.profiles, [activeProfile]: { ...active, services } } };
+      });
+    });
+    saving = saved.catch(() => {});
+    return saved;
+  }
+
+  return {
+    get current() {
+      return valuesOf(settings.current);
+    },
+    write: (values, resets) =>
+      save(async (known) => {
+        // A form sends back the mask of a secret that was not touched.
+        const touched = restoreSecrets(service, values, known);
+        checkConfigValues(service, touched);
+        const hashed = (await service.hashSecrets?.(touched)) ?? touched;
+        return (current) => ({ ...without(current, resets), ...hashed });
+      }),
+    remove: (names) => save(async () => (current) => (names ? without(current, names) : {})),
+  };
+}
+
+export const without = (values: Values, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
