@@ -1,5 +1,7 @@
-import { checkConfigValues, restoreSecrets } from "../core/config/config.ts";
+import { isDeepStrictEqual } from "node:util";
+import { checkConfigValues, configProperties, restoreSecrets } from "../core/config/config.ts";
 import type { Service } from "../core/service/service.ts";
+import { ServiceError } from "../core/service/service-error.ts";
 import { checkActive, type Settings, type SettingsFile } from "./settings-file.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -8,8 +10,8 @@ type Values = Readonly<Record<string, unknown>>;
 export interface SavedValues {
   readonly current: Values;
   /**
-   * Saves the values, and removes those of `resets`. Throws CONFIG_INVALID, SETTINGS_UNWRITABLE, and SETTINGS_CHANGED where the profile is active no more;
-   * nothing is changed then.
+   * Saves the values, and removes those of `resets`. Throws CONFIG_INVALID, SETTINGS_UNWRITABLE, and SETTINGS_CHANGED where the profile is active no more, or
+   * another Backlot has changed one of the values meanwhile; nothing is changed then.
    */
   write(values: Values, resets: readonly string[]): Promise<void>;
   /** Removes the values of the names, or all. Throws SETTINGS_UNWRITABLE and SETTINGS_CHANGED. */
@@ -47,10 +49,30 @@ export function createSavedValues(service: Service, settings: SettingsFile): Sav
         const touched = restoreSecrets(service, values, known);
         checkConfigValues(service, touched);
         const hashed = (await service.hashSecrets?.(touched)) ?? touched;
-        return (current) => ({ ...without(current, resets), ...hashed });
+        return (current) => {
+          checkUnchanged(service, known, current, hashed);
+          return { ...without(current, resets), ...hashed };
+        };
       }),
     remove: (names) => save(async () => (current) => (names ? without(current, names) : {})),
   };
+}
+
+/** Of a list of users, for example, that another Backlot has changed, the form has an older one, with older passwords. */
+function checkUnchanged(service: Service, known: Values, current: Values, next: Values): void {
+  const isOther = (name: string) => !isDeepStrictEqual(current[name], known[name]) && !isDeepStrictEqual(current[name], next[name]);
+  const name = Object.keys(next).find(isOther);
+  if (name === undefined) return;
+  const title = configProperties(service).find(([other]) => other === name)?.[1].title ?? name;
+  const problem = "another Backlot has saved another value meanwhile";
+  throw new ServiceError(
+    "SETTINGS_CHANGED",
+    `${service.title}, ${title}: ${problem}`,
+    "Nothing was saved. Look at the value, and save again.",
+    {
+      field: { name, problem },
+    },
+  );
 }
 
 export const without = (values: Values, names: readonly string[]): Record<string, unknown> =>

@@ -1,0 +1,50 @@
+import { expect, it } from "vitest";
+import { secretMask } from "../../contract/config.ts";
+import { toFailure } from "../../servers/core/service/service-error.ts";
+import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
+import { createSavedValues, type SavedValues } from "../../servers/supervisor/saved-values.ts";
+import { openSettings } from "../../servers/supervisor/settings-file.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+/** The values of one service, as each of two Backlots with one data folder has them. */
+async function two() {
+  const dir = temporaryDir();
+  const open = async () => createSavedValues(mqttService, await openSettings(dir, () => {}));
+  return [await open(), await open()] as const;
+}
+const usersOf = ({ current }: SavedValues) => (current.users ?? []) as readonly string[];
+/** Each password has a line for each of its hashes. */
+const linesOf = (saved: SavedValues, name: string) => usersOf(saved).filter((line) => line.startsWith(`${name}:`));
+
+it("[BL-505] users and passwords that another Backlot has changed are not overwritten by those before", async () => {
+  const [one, other] = await two();
+  await one.write({ users: ["alice:first"] }, []);
+  await other.write({ logLevel: "debug" }, []);
+  expect(usersOf(other)).toEqual(usersOf(one));
+  await one.write({ users: ["alice:second", "carol:third"] }, []);
+  const users = [`alice:${secretMask}`, "bob:fourth"];
+  const failure = await other.write({ users }, []).then(String, toFailure);
+  expect(failure).toMatchObject({ code: "SETTINGS_CHANGED", message: expect.stringContaining("another Backlot has saved another value") });
+  expect(usersOf(other)).toEqual(usersOf(one));
+  // What it is now has been read: the second time it is meant.
+  await other.write({ users }, []);
+  expect(linesOf(other, "alice")).toEqual(linesOf(one, "alice"));
+  expect([linesOf(other, "bob").length > 0, linesOf(other, "carol")]).toEqual([true, []]);
+});
+
+it("[BL-505] a change of one value is saved beside those that another Backlot has changed, and so is the same change", async () => {
+  const [one, other] = await two();
+  await one.write({ port: 21_000 }, []);
+  await other.write({ port: 21_000, logLevel: "debug" }, []);
+  await one.write({ logLevel: "debug" }, ["port"]);
+  expect(one.current).toEqual({ logLevel: "debug" });
+});
+
+it("[BL-505] of two saves at the same moment the second one has the password of the first", async () => {
+  const [saved] = await two();
+  await saved.write({ users: ["alice:first"] }, []);
+  const before = linesOf(saved, "alice");
+  await Promise.all([saved.write({ users: ["alice:second"] }, []), saved.write({ users: [`alice:${secretMask}`, "bob:third"] }, [])]);
+  expect([linesOf(saved, "alice").length, linesOf(saved, "bob").length]).toEqual([before.length, before.length]);
+  for (const line of linesOf(saved, "alice")) expect(before).not.toContain(line);
+});
