@@ -115,6 +115,11 @@ it("[GRPC-142] it is sent again as it was, or refused if a message is not whole 
   const cut = clientOf([{ ...(parts[0] as GrpcMessagePart), bytes: 99 }]).client;
   await expect(commands?.resend?.run(cut, call, service)).rejects.toThrow("Only the start of a message was recorded");
   await expect(commands?.resend?.run(clientOf(parts, 5).client, call, service)).rejects.toThrow("no longer kept");
+  // As where it was longer than the largest one.
+  const unary = { ...call, method: { ...call.method, pattern: "unary" } } as GrpcCall;
+  await expect(commands?.resend?.run(clientOf([]).client, unary, service)).rejects.toThrow("Its message did not come whole");
+  const copy = commands?.copies[0]?.text(unary, service, clientOf([]).client);
+  await expect(copy).rejects.toThrow("Its message did not come whole");
 });
 
 it("[GRPC-142] messages that were sent as JSON are sent again as protobuf, with names of HTTP/1.1 in any case", async () => {

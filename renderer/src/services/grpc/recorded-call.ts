@@ -59,6 +59,8 @@ export async function requestsOf(
     if (page.next <= from) break;
     from = page.next;
   }
+  if (messages.length === 0 && (method?.pattern === "unary" || method?.pattern === "server stream"))
+    throw refusal("Its message did not come whole, or was refused.");
   return messages;
 }
 
