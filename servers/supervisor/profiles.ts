@@ -12,7 +12,7 @@ export function createProfileHandlers(
   settings: SettingsFile,
   changed: (profiles: Profiles) => Profiles,
 ): Pick<Handlers<ControlCalls>, ProfileCall> {
-  const update = async (change: (current: Settings) => Settings) => changed(profilesOf(await settings.update(change)));
+  const update = async (change: Parameters<SettingsFile["update"]>[0]) => changed(profilesOf(await settings.update(change)));
 
   function existing(current: Settings, name: string) {
     const profile = Object.hasOwn(current.profiles, name) ? current.profiles[name] : undefined;
@@ -45,13 +45,14 @@ export function createProfileHandlers(
         return { ...current, profiles, activeProfile: current.activeProfile === name ? to : current.activeProfile };
       }),
     "profile.remove": ({ name }) =>
-      update((current) => {
+      update((current, savedActive) => {
         existing(current, name);
         const profiles = Object.fromEntries(Object.entries(current.profiles).filter(([key]) => key !== name));
         const [first] = Object.keys(profiles);
         if (first === undefined)
           throw new ServiceError("PROFILE_INVALID", `"${name}" is the last profile`, "Rename it, or create another first.");
-        return { ...current, profiles, activeProfile: current.activeProfile === name ? first : current.activeProfile };
+        const next = Object.hasOwn(profiles, savedActive) ? savedActive : first;
+        return { ...current, profiles, activeProfile: current.activeProfile === name ? next : current.activeProfile };
       }),
     "profile.activate": ({ name }) =>
       update((current) => {

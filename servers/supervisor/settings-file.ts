@@ -27,10 +27,10 @@ export type Settings = z.output<typeof settingsSchema>;
 export interface SettingsFile {
   readonly current: Settings;
   /**
-   * Applies `change` to the settings, as another Backlot may have saved them meanwhile, and saves them; saves run one after the other. Throws
-   * SETTINGS_UNWRITABLE, and what `change` throws.
+   * Applies `change` to the settings, as another Backlot may have saved them meanwhile, and saves them; saves run one after the other. `savedActive` is the
+   * profile that is active in the file. Throws SETTINGS_UNWRITABLE, and what `change` throws.
    */
-  update(change: (settings: Settings) => Settings): Promise<Settings>;
+  update(change: (settings: Settings, savedActive: string) => Settings): Promise<Settings>;
   /** Resolves when no save is in progress. */
   settled(): Promise<void>;
 }
@@ -84,9 +84,9 @@ export async function openSettings(
     const isActivated = next.activeProfile !== current.activeProfile && Object.hasOwn(next.profiles, current.activeProfile);
     return isActivated || !Object.hasOwn(next.profiles, savedActive) ? next : { ...next, activeProfile: savedActive };
   }
-  async function save(change: (settings: Settings) => Settings): Promise<Settings> {
+  async function save(change: Parameters<SettingsFile["update"]>[0]): Promise<Settings> {
     await readAgain();
-    const next = change(current);
+    const next = change(current, savedActive);
     const saved = toSave(next);
     await writeSettings(file, `${JSON.stringify(saved, undefined, 2)}\n`, backup);
     current = next;

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { expect, it } from "vitest";
 import { holdPort } from "../support/port-holder.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -146,3 +148,17 @@ it.each(["removed", "renamed"])(
     expect([await labelOf(other), (await other.dashboard.call("profile.list", {})).active]).toEqual(["here", active]);
   },
 );
+
+it.each([
+  ["renamed", ["Aaa", "Mine", "CI"], "CI"],
+  ["removed", ["Aaa", "Mine"], "Mine"],
+] as const)("[BL-475] a profile for this run that is %s leaves the active one of the file", async (how, names, active) => {
+  const dataDir = temporaryDir();
+  const file = path.join(dataDir, "settings.json");
+  writeFileSync(file, JSON.stringify({ version: 1, activeProfile: "Mine", profiles: { Aaa: {}, Mine: {}, ci: {} } }));
+  const { dashboard } = await supervise({ dataDir, profile: "ci" });
+  const changed =
+    how === "removed" ? dashboard.call("profile.remove", { name: "ci" }) : dashboard.call("profile.rename", { name: "ci", to: "CI" });
+  expect(await changed).toEqual({ active, names });
+  expect(JSON.parse(readFileSync(file, "utf8")).activeProfile).toBe("Mine");
+});
