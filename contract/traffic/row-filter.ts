@@ -1,5 +1,6 @@
 /** Which rows a filter lets through: the supervisor and the dashboard's lists decide alike. */
 import { z } from "zod";
+import { refusalWords } from "./refusal-words.ts";
 import type { Tone, TrafficRow } from "./row.ts";
 
 /** `all` is no filter; `ended` is for sessions, which end with or without a goodbye; `unsuccessful` is refused or failed. */
@@ -66,8 +67,12 @@ export function possibleStatusWords(tone: Tone): string {
 
 const isHttp = ({ kind }: Pick<TrafficRow, "kind">) => kind === "http" || kind === "websocket";
 
+/** Why it was refused: as it is recorded, and as a list shows it. */
+export const reasonTexts = ({ reason }: Pick<TrafficRow, "reason">): string =>
+  reason === undefined ? "" : `${reason}\n${refusalWords(reason)}`;
+
 /** Whether the texts of a row, as lists show them, contain a needle; adjacent fields are joined by a space. */
 export const hasText = (row: Omit<TrafficRow, "service">, needle: string): boolean =>
-  `${row.verb} ${row.target}\n${row.outcome}\n${isHttp(row) ? statusWord(row) : ""}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.peerName ?? ""} ${row.reason ?? ""}\n${row.preview}`
+  `${row.verb} ${row.target}\n${row.outcome}\n${isHttp(row) ? statusWord(row) : ""}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.peerName ?? ""} ${reasonTexts(row)}\n${row.preview}`
     .toLowerCase()
     .includes(needle);

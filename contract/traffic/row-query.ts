@@ -1,6 +1,6 @@
 /** The text of a filter of rows: terms about single fields, words that rows must not have, and the rest, which is searched as one text. */
 import type { TrafficRow } from "./row.ts";
-import { hasText, searchNeedle, statusWord } from "./row-filter.ts";
+import { hasText, reasonTexts, searchNeedle, statusWord } from "./row-filter.ts";
 
 type Texts = Omit<TrafficRow, "service">;
 
@@ -28,7 +28,7 @@ const termFields = {
   path: (row, value) => row.target.toLowerCase().includes(value),
   client: (row, value) => `${row.client} ${row.peer}`.toLowerCase().includes(value),
   user: (row, value) => (row.user ?? "").toLowerCase().includes(value),
-  reason: (row, value) => (row.reason ?? "").toLowerCase().includes(value),
+  reason: (row, value) => reasonTexts(row).toLowerCase().includes(value),
 } satisfies Readonly<Record<string, (row: Texts, value: string) => boolean>>;
 export type TermField = keyof typeof termFields;
 export const termFieldNames = Object.keys(termFields) as readonly TermField[];

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { AccountUserDetails } from "../../contract/services/account.ts";
 import { contactFields } from "../../contract/services/account.ts";
+import { refusalWords } from "../../contract/traffic/refusal-words.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
-import { refusalWords } from "../../renderer/src/services/account/refusal-words.ts";
 import { claimLines, decodeToken } from "../../renderer/src/services/account/try/claim-lines.ts";
 import { maskSecrets } from "../../renderer/src/services/account/try/try-answer.tsx";
 import { languages, tryCommands } from "../../renderer/src/services/account/try/try-commands.ts";
@@ -68,6 +68,7 @@ describe("why a call was refused", () => {
     const matches = (text: string) =>
       trafficMatcher({ ...noFilter, text })({ ...row, user: "api@example.com", reason: "tokenexpired" } as TrafficRow);
     expect([matches("API@"), matches("expired"), matches("nobody")]).toEqual([true, true, false]);
+    expect([matches("token expired"), matches('reason:"token expired"'), matches("tokenexpired")]).toEqual([true, true, true]);
   });
 });
 

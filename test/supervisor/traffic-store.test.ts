@@ -342,3 +342,21 @@ describe("traffic store", () => {
     expect(ids).toEqual(Array.from({ length: 2_000 }, (_, at) => at + 1));
   });
 });
+
+it.each([
+  ["no credentials", [1]],
+  ['reason:"no credentials"', [1]],
+  ["reason:credentials", [1]],
+  ["loginrequired", [1]],
+  ["reason:login", [1]],
+  ["field not valid: country", [2]],
+  ["valid: country", [2]],
+  ["-credentials", [3, 2]],
+  ["reason:busy", [3]],
+])("[BL-506] %s is found by the words of a refusal, and by how it is recorded", async (text, expected) => {
+  const store = create();
+  const refused = { verb: "GET", target: "/details", outcome: "401", client: "curl", peer: "127.0.0.1:1", preview: "" } as const;
+  const reasons = ["loginrequired", "invalidfield: country", "busy, brandnew"];
+  store.add(batch(reasons.map((reason, at) => row(at + 1, "refused", { ...refused, reason }))));
+  expect((await store.read({ ...everything, text })).rows.map(({ id }) => id)).toEqual(expected);
+});

@@ -1,4 +1,5 @@
 import { isSampleClient } from "../../../contract/client-mark.ts";
+import { refusalsSaying } from "../../../contract/traffic/refusal-words.ts";
 import {
   hasKind,
   hasOutcome,
@@ -39,7 +40,8 @@ export function createRowMatcher(filter: RowFilter): (row: Buffer, contents: Row
   const isIn = inDetails ? createContentSearch(needle) : () => false;
   const words = [inDetails ? "" : longestWord, target, outcome, ofKind]
     .map((word) => word.toLowerCase())
-    .filter((word) => word !== "" && isAscii(word));
+    .filter((word) => word !== "" && isAscii(word))
+    .map((word) => ({ word, refusals: refusalsSaying(word) }));
   const readsTexts = needle !== "" || terms.length > 0 || target !== "" || outcome !== "" || ofKind !== "" || withoutSample;
   return (bytes, contents) => {
     if (!hasTone(rowTone(bytes), tone)) return false;
@@ -85,10 +87,18 @@ function createContentSearch(needle: string): (content: Buffer) => boolean {
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
 /** Most rows are decided by one search over all their texts: a word without spaces can only be within one of them. */
-function mayHave(row: Buffer, words: readonly string[], status: string): boolean {
+function mayHave(row: Buffer, words: readonly SearchedWord[], status: string): boolean {
   if (words.length === 0) return true;
   const texts = rowTexts(row);
   if (!isAscii(texts)) return true;
   const lower = texts.toLowerCase();
-  return words.every((word) => lower.includes(word) || status.includes(word));
+  return words.every(
+    ({ word, refusals }) => lower.includes(word) || status.includes(word) || refusals.some((refusal) => lower.includes(refusal)),
+  );
+}
+
+/** A word, and the recorded reasons that a list shows with it. */
+interface SearchedWord {
+  readonly word: string;
+  readonly refusals: readonly string[];
 }

@@ -1,8 +1,8 @@
+import { refusalWords } from "../../../../contract/traffic/refusal-words.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
-import { refusalWords } from "./refusal-words.ts";
 
 const user: Column<TrafficRow> = {
   id: "user",

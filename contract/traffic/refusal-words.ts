@@ -1,4 +1,4 @@
-/** The meaning of the API's error words, for the list. */
+/** The meaning of the error words of Account's API, as its list shows them; the filter finds both. */
 const words: Readonly<Record<string, string>> = {
   wronglogin: "wrong user or password",
   loginrequired: "no credentials",
@@ -48,3 +48,9 @@ export const refusalWords = (reason: string): string =>
       return `${words[code] ?? code}${at < 0 ? "" : part.slice(at)}`;
     })
     .join(", ");
+
+/** The error words whose meaning contains a word of a text in lower case. */
+export function refusalsSaying(word: string): readonly string[] {
+  const said = word.replace(/[:,]$/, "");
+  return Object.entries(words).flatMap(([code, meaning]) => (meaning.toLowerCase().includes(said) ? [code] : []));
+}
