@@ -54,6 +54,7 @@ export interface SupervisedService {
   readonly isRunning: boolean;
   view(): ServiceView;
   start(): Promise<void>;
+  /** Ends its browsing process too, so that another Backlot can have its folder. */
   stop(): Promise<void>;
   restart(): Promise<void>;
   /** Works while the service is stopped too, if it can be browsed. */
@@ -304,7 +305,9 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     traffic,
     view,
     start: managed.start,
-    stop: managed.stop,
+    async stop() {
+      await Promise.all([managed.stop(), browsing.end()]);
+    },
     restart: () => resumption.over(managed.restart),
     async close() {
       await Promise.all([managed.close(), browsing.end()]);

@@ -53,7 +53,7 @@ it("[BL-19] what a broken lock file has in it is dropped", async () => {
   release();
 });
 
-it("[BL-19] a service with files locks its folder while it runs, and while its data is browsed", async () => {
+it("[BL-19] [BL-531] a service with files locks its folder while it runs, and while its data is browsed, and the hint says what frees it", async () => {
   const folder = path.join(temporaryDir(), "http");
   const order: string[] = [];
   const service = defineService({
@@ -70,12 +70,19 @@ it("[BL-19] a service with files locks its folder while it runs, and while its d
   });
   const running = await runService(service, { dataDir: folder });
   for (const mode of ["serve", "browse"] as const) {
-    await expect(runService(service, { dataDir: folder, mode })).rejects.toMatchObject({ code: "DATA_IN_USE" });
+    await expect(runService(service, { dataDir: folder, mode })).rejects.toMatchObject({
+      code: "DATA_IN_USE",
+      hint: "Stop the service there, or give this Backlot a folder of its own with --data-dir.",
+    });
   }
   await running.stop();
   expect(order).toEqual(["in-use in-use-by"]);
   const browsing = await runService(service, { dataDir: folder, mode: "browse" });
-  await expect(runService(service, { dataDir: folder })).rejects.toMatchObject({ code: "DATA_IN_USE" });
+  await expect(runService(service, { dataDir: folder })).rejects.toMatchObject({
+    code: "DATA_IN_USE",
+    message: `Another Backlot (pid ${process.pid}) has ${folder} open: the service does not run there, but its page shows what is in it`,
+    hint: expect.stringMatching(/^Leave that page and wait a minute, or choose "Stop all" .* --data-dir\.$/),
+  });
   await browsing.stop();
   await (await runService(service, { dataDir: folder })).stop();
 });

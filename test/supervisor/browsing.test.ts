@@ -74,4 +74,18 @@ describe("a stopped service that is browsed", () => {
     // It may have been under way in the process that was replaced.
     await before.catch((error: unknown) => expect(error).toMatchObject({ code: "SERVICE_NOT_RUNNING" }));
   });
+
+  it("[BL-531] a stop of a service that is browsed ends that at once, and what was under way there", async () => {
+    const { dashboard, supervisor } = await supervise();
+    const id = "events";
+    const { browsed } = (await dashboard.call("service.action", { id, action: "echo", params: { value: "x" } })) as { browsed: number };
+    const hangs = dashboard.refusal("service.action", { id, action: "hang", params: {} });
+    expect(await dashboard.call("service.stop", { id })).toMatchObject({ status: { state: "stopped" } });
+    expect(isAlive(browsed)).toBe(false);
+    expect(await hangs).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+    const again = (await dashboard.call("service.action", { id, action: "echo", params: { value: "x" } })) as { browsed: number };
+    await dashboard.call("service.stopAll", {});
+    expect(isAlive(again.browsed)).toBe(false);
+    await supervisor.start(id);
+  });
 });

@@ -6,14 +6,21 @@ import { loadSqlite, notDatabase, sqliteFileError } from "./sqlite-file.ts";
 
 /** The lock is released with its process; one that was asked to end a moment ago may still hold it. */
 const waitMs = 500;
+const browsesLine = "browses";
+
+interface FolderHolder {
+  /** The process that the user knows as this Backlot. */
+  readonly pid: number;
+  /** The service does not run: a page looks at its data. */
+  readonly browses: boolean;
+}
 
 /**
  * Locks a service's folder against other processes: what a service caches of its files would be wrong once
  * another wrote to them. SQLite takes the operating system's file lock, which is released when the process ends, even by a crash.
- * `pid` is the process that the user knows as this Backlot. Returns the function that releases the lock. Throws DATA_IN_USE,
- * naming the Backlot that has it, or STORE_UNREACHABLE.
+ * Returns the function that releases the lock. Throws DATA_IN_USE, naming the Backlot that has it, or STORE_UNREACHABLE.
  */
-export async function lockFolder(folder: string, pid = process.pid): Promise<() => void> {
+export async function lockFolder(folder: string, holder: Partial<FolderHolder> = {}): Promise<() => void> {
   const Database = await loadSqlite();
   const file = path.join(folder, "in-use");
   const holderFile = path.join(folder, "in-use-by");
@@ -26,7 +33,7 @@ export async function lockFolder(folder: string, pid = process.pid): Promise<() 
       // Nothing is ever written to it.
       database.pragma("journal_mode = MEMORY");
       database.exec("BEGIN EXCLUSIVE");
-      nameHolder(holderFile, pid);
+      nameHolder(holderFile, { pid: process.pid, browses: false, ...holder });
     } catch (error) {
       database.close();
       throw error;
@@ -42,9 +49,9 @@ export async function lockFolder(folder: string, pid = process.pid): Promise<() 
 }
 
 /** On a full disk the lock holds without it. */
-function nameHolder(file: string, pid: number): void {
+function nameHolder(file: string, { pid, browses }: FolderHolder): void {
   try {
-    writeFileSync(file, `${pid}\n`, { mode: 0o600 });
+    writeFileSync(file, browses ? `${pid}\n${browsesLine}\n` : `${pid}\n`, { mode: 0o600 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
@@ -52,19 +59,23 @@ function nameHolder(file: string, pid: number): void {
 }
 
 function inUse(folder: string, holderFile: string, cause: unknown): ServiceError {
+  const holder = holderOf(holderFile);
+  const named = `Another Backlot${holder ? ` (pid ${holder.pid})` : ""} has ${folder} open`;
+  const ownFolder = "give this Backlot a folder of its own with --data-dir.";
+  if (!holder?.browses) return new ServiceError("DATA_IN_USE", named, `Stop the service there, or ${ownFolder}`, { cause });
   return new ServiceError(
     "DATA_IN_USE",
-    `Another Backlot${holderOf(holderFile)} has ${folder} open`,
-    "Stop the service there, or give this Backlot a folder of its own with --data-dir.",
+    `${named}: the service does not run there, but its page shows what is in it`,
+    `Leave that page and wait a minute, or choose "Stop all" in the list of commands there (Ctrl K), which frees the folder at once. Or ${ownFolder}`,
     { cause },
   );
 }
 
-function holderOf(file: string): string {
+function holderOf(file: string): FolderHolder | undefined {
   try {
-    const pid = /^\d{1,10}/.exec(readFileSync(file, "utf8"))?.[0];
-    return pid === undefined ? "" : ` (pid ${pid})`;
+    const [pid = "", what] = readFileSync(file, "utf8").split("\n");
+    return /^\d{1,10}$/.test(pid) ? { pid: Number(pid), browses: what === browsesLine } : undefined;
   } catch {
-    return "";
+    return undefined;
   }
 }

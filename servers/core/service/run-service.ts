@@ -140,7 +140,8 @@ export async function runService(service: Service, options: RunOptions): Promise
     const keepsFiles = service.keepsFiles?.(config as never) ?? false;
     if (keepsFiles !== false) {
       try {
-        onStop(await lockFolder(options.dataDir, options.backlotPid));
+        const browses = options.mode === "browse";
+        onStop(await lockFolder(options.dataDir, { ...(options.backlotPid !== undefined && { pid: options.backlotPid }), browses }));
       } catch (error) {
         const isUnwritable = error instanceof ServiceError && error.code === "STORE_UNREACHABLE";
         if (keepsFiles === true || !isUnwritable) throw error;
