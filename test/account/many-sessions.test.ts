@@ -84,6 +84,22 @@ it("[AC-7] sessions beyond the limit are deleted in parts, however many tokens t
   expect([count("tokens"), count("sessions")]).toEqual([3_000, 10]);
 });
 
+it("[AC-7] sessions are looked at in parts for those without tokens, which are deleted, however many have some", () => {
+  const { sessions, begin, count } = userWithSessions();
+  const now = 100 * 86_400_000;
+  const empty = new Set<string>();
+  for (let session = 0; session < 1_800; session++) {
+    const id = begin(session % 3 === 0 ? 0 : 1);
+    if (session % 3 === 0) empty.add(id);
+  }
+  let parts = 1;
+  // No token has expired by a time before all of them.
+  for (let kept = count("sessions"); !sessions.prune(now, { sessions: 5_000, tokens: 5_000 }); kept = count("sessions"), parts++)
+    expect(kept - count("sessions")).toBeLessThanOrEqual(500);
+  expect(parts).toBeGreaterThanOrEqual(4);
+  expect([...empty].filter((id) => sessions.get(id, now))).toEqual([]);
+});
+
 it("[AC-7] where a clock is far ahead the tokens of the others are looked at in parts, and those that have expired are deleted each time", () => {
   const { users, sessions, user_id, begin, count } = userWithSessions();
   const { id: ahead } = users.add({ email: "ahead@example.com", password: "", contact: {} });

@@ -91,7 +91,7 @@ export interface SessionsTable {
 const remembered = 1_000;
 const keptAfterEndMs = 86_400_000;
 /** So many are changed or deleted in one step: a session may have one token, or hundreds. */
-const atOnce = { sessions: 20, tokens: 500 };
+const atOnce = { sessions: 20, tokens: 500, looks: 500 };
 /** Condition for a valid token; one parameter: now. */
 const live = "tokens.state = 'live' AND tokens.expires_at > ? + users.clock_shift_s * 1000";
 const liveTokensOf = `(SELECT count(*) FROM tokens WHERE tokens.session_id = sessions.id AND ${live})`;
@@ -180,7 +180,21 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
     return isDone;
   }
   const pruneTokensBeyond = pruning("number <= (SELECT max(number) FROM tokens) - ?");
-  const pruneEmpty = removing("started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id)");
+  const someAfter = database.prepare(
+    "SELECT number, id, started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id) AS is_empty FROM sessions " +
+      `WHERE number > ? ORDER BY number LIMIT ${atOnce.looks}`,
+  );
+  let lookedAtUpTo = 0;
+  /** Looks at some sessions, and deletes those without tokens. Goes on behind them the next time; true behind the last. */
+  function pruneEmpty(before: number): boolean {
+    const some = someAfter.all(before, lookedAtUpTo) as { readonly number: number; readonly id: string; readonly is_empty: 0 | 1 }[];
+    for (const { id, is_empty } of some) if (is_empty === 1) removeOne.run(id);
+    const isDone = some.length < atOnce.looks;
+    lookedAtUpTo = (!isDone && some.at(-1)?.number) || 0;
+    return isDone;
+  }
+  /** Of what is deleted: it goes on where it was, however many parts there are to look at before it. */
+  let nextPart = 0;
   const pruneBeyond = removing("number <= (SELECT max(number) FROM sessions) - ?");
   const removeOfUser = removing("user_id = ?");
   const removeAfter = removing("number > ?");
@@ -271,7 +285,16 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
     prune: changing(
       database.transaction((now: number, most: { readonly sessions: number; readonly tokens: number }) => {
         const endedBefore = now - keptAfterEndMs;
-        return pruneTokensBeyond(most.tokens) && pruneExpired(endedBefore) && pruneBeyond(most.sessions) && pruneEmpty(endedBefore);
+        const parts = [
+          () => pruneTokensBeyond(most.tokens),
+          () => pruneExpired(endedBefore),
+          () => pruneBeyond(most.sessions),
+          () => pruneEmpty(endedBefore),
+        ];
+        while (parts[nextPart]?.()) nextPart++;
+        const isDone = nextPart === parts.length;
+        if (isDone) nextPart = 0;
+        return isDone;
       }),
     ),
     forgetRead: () => read.clear(),
