@@ -16,6 +16,7 @@ export interface RtspSessionTrack {
   readonly bytes: number;
   /** Frames that a slow reader did not get. */
   readonly dropped: number;
+  /** Absent where nothing was reported, or where it is not known: then there is a `lossFraction`. */
   readonly lost?: number;
   /** Of the packets since the report before, 0 to 1. */
   readonly lossFraction?: number;

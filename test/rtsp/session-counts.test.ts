@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { mediaOf } from "../../servers/rtsp/observe/session-media.ts";
 import { SentSequences } from "../../servers/rtsp/sessions/sent-sequences.ts";
 import { until } from "../support/until.ts";
 import { startRtsp, tcpTransport } from "./harness.ts";
@@ -93,14 +94,34 @@ it("[RTSP-247] the loss of a player is that of the packets up to its last report
 
 it("[RTSP-247] the packets of a player are counted across the end of the sequence numbers, and in any order", () => {
   const zero = new SentSequences();
-  zero.add(0, 1);
+  zero.add(0, 1, 0);
   expect([0, 0x1_0000, 65_535].map((sequence) => zero.upTo(sequence))).toEqual([1, 1, 0]);
   const sent = new SentSequences();
   expect(sent.upTo(5)).toBe(0);
-  sent.add(65_530, 4);
-  sent.add(65_535, 3);
-  sent.add(65_534, 1);
+  sent.add(65_530, 4, 0);
+  sent.add(65_535, 3, 5);
+  sent.add(65_534, 1, 4);
   expect([65_530, 65_535, 0x2_ffff, 0, 1, 0x1_0001, 65_520].map((sequence) => sent.upTo(sequence))).toEqual([1, 6, 6, 7, 8, 8, 0]);
-  for (let sequence = 2; sequence < 200_000; sequence += 1_000) sent.add(sequence & 0xffff, 1_000);
+  for (let sequence = 2; sequence < 200_000; sequence += 1_000) sent.add(sequence & 0xffff, 1_000, sequence + 6);
   expect(sent.upTo(200_001 & 0xffff)).toBe(200_001 + 7);
+});
+
+it("[RTSP-247] where half a cycle of sequence numbers was not sent in one, it is not known how many a player should have", () => {
+  const sent = new SentSequences();
+  sent.add(100, 10, 0);
+  // As much as can be told.
+  sent.add((110 + 32_766) & 0xffff, 10, 10 + 32_766);
+  expect(sent.upTo((110 + 32_766 + 9) & 0xffff)).toBe(20 + 32_766);
+  const position = 20 + 32_766 + 32_767;
+  sent.add((100 + position) & 0xffff, 10, position);
+  expect(sent.upTo((100 + position) & 0xffff)).toBeUndefined();
+  sent.add((110 + position) & 0xffff, 10, position + 10);
+  expect(sent.upTo((110 + position) & 0xffff)).toBeUndefined();
+});
+
+it("[RTSP-247] the loss of a session is not that of one track where it is not known of another one", () => {
+  const track = { codec: "h264", transport: "TCP, channels 0-1", packets: 90, bytes: 0, dropped: 0, lossFraction: 0, jitterMs: 1 };
+  const known = { ...track, index: 1, lost: 10, expected: 100 };
+  expect(mediaOf([known])).toMatchObject({ lossFraction: 0.1 });
+  expect(mediaOf([{ ...track, index: 0 }, known])).not.toHaveProperty("lossFraction");
 });

@@ -85,7 +85,7 @@ it("[RTSP-77] who leaves most of its answers over HTTP unread is disconnected wh
 
 const packetsOf = (bytes: number): FramePackets => {
   const frame = { track: 0, units: [], pts: 0, dts: 0, isKey: true };
-  return { frame, bytes: Buffer.alloc(bytes), offsets: [0], payloadBytes: bytes - 4, sequence: 0, timestamp: 0 };
+  return { frame, bytes: Buffer.alloc(bytes), offsets: [0], payloadBytes: bytes - 4, sequence: 0, position: 0, timestamp: 0 };
 };
 const overChannel = (channel: number, writePackets: (bytes: Buffer) => void) =>
   createTcpTransport(0, [channel, channel + 1], { channels: new Map(), unsentBytes: 0, writePackets }, { kind: "tcp" } as never);
@@ -96,7 +96,7 @@ it("[RTSP-25] a packet is the same bytes for all clients that have chosen a chan
   const transport = (channel: number) => createTcpTransport(0, [channel, channel + 1], connection, { kind: "tcp" } as never);
   const bytes = Buffer.from("24000001aa24000001bb", "hex");
   const frame = { track: 0, units: [], pts: 0, dts: 0, isKey: true };
-  const packets = { frame, bytes, offsets: [0, 5], payloadBytes: 2, sequence: 0, timestamp: 0 };
+  const packets = { frame, bytes, offsets: [0, 5], payloadBytes: 2, sequence: 0, position: 0, timestamp: 0 };
   for (const channel of [0, 8, 8, 10]) transport(channel).send(packets);
   expect(written.map((one) => one.toString("hex"))).toEqual([
     "24000001aa24000001bb",

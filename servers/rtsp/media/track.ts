@@ -95,6 +95,8 @@ export interface FramePackets {
   readonly payloadBytes: number;
   /** Of the first packet. */
   readonly sequence: number;
+  /** Packets that its packetizer has made before. */
+  readonly position: number;
   readonly timestamp: number;
 }
 

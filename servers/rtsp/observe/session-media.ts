@@ -11,12 +11,14 @@ export function mediaOf(tracks: readonly SessionTrack[]): RowMedia | undefined {
   const [first] = tracks;
   if (!first) return undefined;
   const reported = tracks.filter((track) => track.lost !== undefined);
+  // Reports of a track have come, and do not say what it has lost in all.
+  const isUnknown = tracks.some((track) => track.lost === undefined && track.lossFraction !== undefined);
   const lost = Math.max(0, sum(reported.map((track) => track.lost ?? 0)));
   const due = sum(reported.map((track) => track.expected ?? track.packets + (track.lost ?? 0)));
   const jitterMs = worst(tracks.map((track) => track.jitterMs));
   return {
     over: overOf(first.transport),
-    ...(due > 0 && { lossFraction: Math.min(1, lost / due) }),
+    ...(due > 0 && !isUnknown && { lossFraction: Math.min(1, lost / due) }),
     ...(jitterMs !== undefined && { jitterMs: Math.round(jitterMs * 1_000) / 1_000 }),
   };
 }

@@ -20,6 +20,7 @@ export function createPacketizer(track: Track, options: PacketizerOptions): Pack
   const timestamp = (pts: number) => wrapped(timestampOffset + pts);
   let write = payloadWriter(track, mostPayload);
   let sequence = options.sequence ?? randomInt(2 ** 16);
+  let position = 0;
   return {
     ssrc,
     payloadType,
@@ -31,9 +32,10 @@ export function createPacketizer(track: Track, options: PacketizerOptions): Pack
       write = payloadWriter(changed, mostPayload);
     },
     packetize(frame: Frame): FramePackets {
-      const head = { channel: 2 * options.track, payloadType, ssrc, sequence, timestamp: timestamp(frame.pts) };
+      const head = { channel: 2 * options.track, payloadType, ssrc, sequence, position, timestamp: timestamp(frame.pts) };
       const packets = write(head, frame).finish(frame);
       sequence = (sequence + packets.offsets.length) & 0xffff;
+      position += packets.offsets.length;
       return packets;
     },
   };

@@ -11,6 +11,7 @@ export interface PacketHead {
   readonly payloadType: number;
   readonly ssrc: number;
   readonly sequence: number;
+  readonly position: number;
   readonly timestamp: number;
 }
 
@@ -69,6 +70,7 @@ export class PacketWriter {
       offsets: this.#offsets,
       payloadBytes: this.#payloadBytes,
       sequence: this.#head.sequence,
+      position: this.#head.position,
       timestamp: this.#head.timestamp,
     };
   }

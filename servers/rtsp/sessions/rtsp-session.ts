@@ -60,8 +60,9 @@ export type SessionMedia =
 export const memoryReason = "what it has published was most, and RTSP_ALL_MEDIA_BYTES is exceeded";
 
 interface ReportedLoss {
-  readonly lost: number;
-  readonly expected: number;
+  /** Absent where it is not known of how many packets. */
+  readonly lost?: number;
+  readonly expected?: number;
   readonly lossFraction: number;
   readonly jitterMs: number;
 }
@@ -238,8 +239,10 @@ export class RtspSession {
       if (report.type !== "receiver-report" && report.type !== "sender-report") continue;
       for (const { ssrc, lost, fractionLost, highestSequence, jitter } of report.reports) {
         if (ssrc !== this.#media.stream.packetizers[track]?.ssrc) continue;
-        const expected = this.#counts.get(track)?.sequences.upTo(highestSequence) ?? 0;
-        this.#losses.set(track, { lost, expected, lossFraction: fractionLost / 256, jitterMs: (jitter * 1_000) / clockRate });
+        const sequences = this.#counts.get(track)?.sequences;
+        const expected = sequences ? sequences.upTo(highestSequence) : 0;
+        const ofSession = expected !== undefined && { lost, expected };
+        this.#losses.set(track, { ...ofSession, lossFraction: fractionLost / 256, jitterMs: (jitter * 1_000) / clockRate });
       }
     }
   }

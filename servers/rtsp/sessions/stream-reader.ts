@@ -180,7 +180,7 @@ export class StreamReader implements PacketReader {
     const count = counts.get(packets.frame.track);
     if (!count) return;
     count.packets += packets.offsets.length;
-    count.sequences.add(packets.sequence, packets.offsets.length);
+    count.sequences.add(packets.sequence, packets.offsets.length, packets.position);
     count.bytes += packets.bytes.length;
     stream.bytesSent += packets.bytes.length;
   }

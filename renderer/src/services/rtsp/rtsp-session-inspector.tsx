@@ -151,6 +151,9 @@ function TrackFacts({ track }: { readonly track: RtspSessionTrack }) {
         <Pair name="Transport">{transport}</Pair>
         {packets > 0 && <Pair name="Packets">{`${formatCount(packets)}, ${formatBytes(bytes)}`}</Pair>}
         {dropped > 0 && <Pair name="Dropped">{formatCount(dropped)}</Pair>}
+        {lost === undefined && lossFraction !== undefined && (
+          <Pair name="Lost">{`unknown in all, ${formatDecimals(lossFraction * 100, 0, 1)} % in the last report`}</Pair>
+        )}
         {lost !== undefined && (
           <Pair name="Lost">
             {lossFraction === undefined || lost <= 0
