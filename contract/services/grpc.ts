@@ -190,8 +190,11 @@ export interface GrpcViews extends SampleViews, GrpcReplyViews {
   };
   /** Health by service; "" is the whole server. */
   readonly health: { readonly states: readonly (readonly [service: string, state: HealthState])[] };
-  /** Sent once a second while calls begin or end; `at` is the time of the counts, for rates. */
-  readonly calls: { readonly at: number; readonly methods: readonly GrpcMethodCalls[] };
+  /**
+   * Sent once a second while calls begin or end, and once more after that; `at` is the time of the counts, for rates. What has changed did so after `since`,
+   * which is absent in the first one of a run.
+   */
+  readonly calls: { readonly at: number; readonly since?: number; readonly methods: readonly GrpcMethodCalls[] };
   readonly try: GrpcTried;
 }
 

@@ -1,5 +1,6 @@
 import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
+import type { GrpcViews } from "../../contract/services/grpc.ts";
 import { methodChoices } from "../../renderer/src/services/grpc/call-scopes.tsx";
 import { messagePreview } from "../../renderer/src/services/grpc/message-preview.ts";
 import { readMessage, readMessageStart, readWithDefaults } from "../../renderer/src/services/grpc/schema/message-json.ts";
@@ -7,6 +8,7 @@ import { messageTemplate } from "../../renderer/src/services/grpc/schema/message
 import { fieldsOf, typesWithin } from "../../renderer/src/services/grpc/schema/type-fields.ts";
 import { callRates, shownRates } from "../../renderer/src/services/grpc/services/call-rates.ts";
 import { serviceRows } from "../../renderer/src/services/grpc/services/service-rows.ts";
+import { createCallsView } from "../../servers/grpc/observe/call-metrics.ts";
 import { schemaOf } from "./schema-of.ts";
 
 const source = `syntax = "proto3"; package t;
@@ -85,7 +87,11 @@ const method = (name: string) => ({
 const counts = (begun: number, errors: number) => ({ path: "/t.Shop/Buy", begun, open: 1, errors });
 
 it("[BL-486] rates stay until those of the next view are known, and are 0 after a time without one, or before there is one", () => {
-  const [first, second, third] = [10, 30, 50].map((begun, index) => ({ at: index * 1_000, methods: [counts(begun, 0)] }));
+  const [first, second, third] = [10, 30, 50].map((begun, index) => ({
+    at: index * 1_000,
+    since: (index - 1) * 1_000,
+    methods: [counts(begun, 0)],
+  }));
   if (!first || !second || !third) throw new Error("no views");
   const known = { at: second, rates: callRates(second, first) };
   const shown = (...given: Parameters<typeof shownRates>) => shownRates(...given).get("/t.Shop/Buy");
@@ -96,12 +102,34 @@ it("[BL-486] rates stay until those of the next view are known, and are 0 after 
   expect(shown(third, undefined, undefined)).toMatchObject({ begun: 50, callsPerSecond: 0 });
 });
 
+it("[GRPC-335] after quiet seconds the rate is that of the last second, and 0 in a quiet one", () => {
+  vi.useFakeTimers({ now: 10_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const views: GrpcViews["calls"][] = [];
+  let begun = 0;
+  const look = createCallsView({ calls: () => [counts(begun, 0)] }, (view) => void views.push(view));
+  const seconds = (count: number) => {
+    for (let left = count; left > 0; left--) {
+      vi.advanceTimersByTime(1_000);
+      look();
+    }
+  };
+  seconds(1);
+  begun = 20;
+  seconds(1);
+  seconds(6);
+  begun = 50;
+  seconds(1);
+  const rate = (index: number) => callRates(views[index] as GrpcViews["calls"], views[index - 1]).get("/t.Shop/Buy")?.callsPerSecond;
+  expect(views.map((_, index) => rate(index))).toEqual([0, 20, 0, 30]);
+});
+
 it("[GRPC-70] rates are over the time between two views of one run; a service has the sum of its methods, the filter finds names and types", () => {
   const before = { at: 1_000, methods: [counts(10, 1)] };
-  const rates = callRates({ at: 3_000, methods: [counts(30, 5)] }, before);
+  const rates = callRates({ at: 3_000, since: 1_000, methods: [counts(30, 5)] }, before);
   expect(rates.get("/t.Shop/Buy")).toEqual({ begun: 30, open: 1, errors: 5, callsPerSecond: 10, errorsPerSecond: 2 });
-  expect(callRates({ at: 2_000, methods: [counts(3, 0)] }, before).get("/t.Shop/Buy")).toMatchObject({ callsPerSecond: 0 });
-  expect(callRates({ at: 60_000, methods: [counts(30, 0)] }, before).get("/t.Shop/Buy")).toMatchObject({ callsPerSecond: 0 });
+  expect(callRates({ at: 2_000, since: 1_000, methods: [counts(3, 0)] }, before).get("/t.Shop/Buy")).toMatchObject({ callsPerSecond: 0 });
+  expect(callRates({ at: 2_000, methods: [counts(30, 0)] }, before).get("/t.Shop/Buy")).toMatchObject({ callsPerSecond: 0 });
   const services = [{ name: "t.Shop", file: "t.proto", methods: [method("Buy"), method("Sell")] }];
   const rowsFor = (text: string) => serviceRows(services, [["t.Shop", "NOT_SERVING"]], rates, text);
   expect(rowsFor("").map(({ id }) => id)).toEqual(["", "t.Shop", "/t.Shop/Buy", "/t.Shop/Sell"]);

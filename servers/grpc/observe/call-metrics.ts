@@ -116,14 +116,20 @@ export function createCallMetrics(): CallMetrics {
   };
 }
 
-/** Publishes the calls by method, if they changed since the last time. */
+/** Publishes the calls by method, once a second while they change, and once more when they have not: a rate is of the second before it, and 0 in a quiet one. */
 export function createCallsView({ calls }: Pick<CallMetrics, "calls">, show: (view: GrpcViews["calls"]) => void): () => void {
   let shown: string | undefined;
+  let isStill = false;
+  let since: number | undefined;
   return () => {
     const methods = calls();
     const text = JSON.stringify(methods);
-    if (text === shown) return;
+    const at = Date.now();
+    const from = since;
+    since = at;
+    if (text === shown && isStill) return;
+    isStill = text === shown;
     shown = text;
-    show({ at: Date.now(), methods });
+    show({ at, ...(from !== undefined && { since: from }), methods });
   };
 }

@@ -19,9 +19,9 @@ const none: ReadonlyMap<string, CallRate> = new Map();
 /** The counts are not sent while nothing changes. */
 const stillAfterMs = 2_500;
 
-/** Rates between two views; without an earlier one of the same run they are 0. */
+/** Rates between two views, without the quiet seconds in which none was sent; without an earlier one of the same run they are 0. */
 export function callRates(newest: Calls, before: Calls | undefined): ReadonlyMap<string, CallRate> {
-  const seconds = before ? (newest.at - before.at) / 1_000 : 0;
+  const seconds = before && newest.since !== undefined ? (newest.at - Math.max(before.at, newest.since)) / 1_000 : 0;
   const isComparable = seconds > 0 && seconds * 1_000 <= 4 * stillAfterMs;
   const earlier = new Map(before?.methods.map((method) => [method.path, method]));
   return new Map(
