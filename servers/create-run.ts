@@ -4,7 +4,7 @@ import { services as builtServices, plannedServices } from "./catalog.ts";
 import type { CommandLine } from "./command-line.ts";
 import type { Service } from "./core/service/service.ts";
 import { defaultDataDir } from "./data-dir.ts";
-import type { ServiceTiming } from "./supervisor/managed-service.ts";
+import type { ServiceTiming } from "./supervisor/managed-service-options.ts";
 import type { Spawner } from "./supervisor/spawner.ts";
 import { createSupervisor, type Supervisor } from "./supervisor/supervisor.ts";
 

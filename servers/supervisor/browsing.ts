@@ -1,5 +1,6 @@
 import type { Service } from "../core/service/service.ts";
-import { createManagedService, type ManagedService, type ManagedServiceOptions } from "./managed-service.ts";
+import { createManagedService, type ManagedService } from "./managed-service.ts";
+import type { ManagedServiceOptions } from "./managed-service-options.ts";
 import { notRunning } from "./service-failures.ts";
 
 /** Gives access to a stopped service's data: a process that answers actions, started on demand and ended when idle. */

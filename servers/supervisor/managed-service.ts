@@ -2,60 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { LogLevel } from "../../contract/log.ts";
 import type { Endpoint, Failure, ServiceStatus } from "../../contract/service.ts";
 import { type BatchReceiver, receiveBatches } from "../core/service/batch-stream.ts";
-import type { FromService, ServiceBatch, ServiceMode, StreamFromService, ToService } from "../core/service/link.ts";
-import type { Counters, Service } from "../core/service/service.ts";
+import type { FromService, ToService } from "../core/service/link.ts";
 import { errorOfFailure, type ServiceError, toFailure } from "../core/service/service-error.ts";
 import { createBackOff } from "./back-off.ts";
+import { defaultTiming, type ManagedServiceOptions } from "./managed-service-options.ts";
 import { crashFailure, notAnswering, notRunning, timeoutFailure } from "./service-failures.ts";
-import type { ServiceProcess, Spawner } from "./spawner.ts";
-
-export interface ManagedServiceOptions {
-  readonly service: Service;
-  readonly spawner: Spawner;
-  readonly mode: ServiceMode;
-  /** Awaited before the process is spawned. */
-  readonly beforeStart?: () => Promise<void>;
-  /** Configuration for the next start; throws CONFIG_INVALID. */
-  readonly config: () => Readonly<Record<string, unknown>>;
-  /** Whether a process that runs with this configuration is to be replaced by a start; absent where it runs on. */
-  readonly isOutdated?: (running: Readonly<Record<string, unknown>>) => boolean;
-  readonly dataDir: string;
-  readonly certificatesDir: string;
-  readonly firstRowId: () => number;
-  /** Adds details to a failure to start, for example the program that holds the port. */
-  readonly explain: (failure: Failure, config: Readonly<Record<string, unknown>>) => Promise<Failure>;
-  readonly onStatus: (status: ServiceStatus, before: ServiceStatus) => void;
-  /** The kept records of the service's traffic. */
-  readonly readKept: (after: number) => Uint8Array;
-  readonly onBatch: (batch: ServiceBatch) => void;
-  readonly onView: (name: string, value: unknown, pid: number) => void;
-  readonly onCounters: (counters: Counters, at: number, clockMs: number) => void;
-  /** Absent for a process that only browses. */
-  readonly onStream?: (message: StreamFromService) => void;
-  readonly onOutput: (text: string) => void;
-  /** The process ended, requested or not: its open rows will never end. */
-  readonly onGone: (crashed: boolean) => void;
-  readonly timing?: Partial<ServiceTiming>;
-}
-
-export interface ServiceTiming {
-  readonly startTimeoutMs: number;
-  /** Timeout of a stop; then the process is killed. */
-  readonly stopTimeoutMs: number;
-  readonly firstBackOffMs: number;
-  /** After this time without counters, which a running process sends every second, it counts as not answering. */
-  readonly silenceMs: number;
-  /** How long the last batches of an ended process may take to be read. */
-  readonly lastBatchesMs: number;
-}
-
-const defaultTiming: ServiceTiming = {
-  startTimeoutMs: 60_000,
-  stopTimeoutMs: 5_000,
-  firstBackOffMs: 500,
-  silenceMs: 5_000,
-  lastBatchesMs: 1_000,
-};
+import type { ServiceProcess } from "./spawner.ts";
 
 /** Looks at the clock within `silenceMs`: counted in these, silence does not include a time in which the supervisor itself did not run. */
 const silenceSteps = 5;
@@ -74,6 +26,8 @@ export interface ManagedService {
   /** Resolves when it runs; rejects with the failure. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** A start under way whose configuration is not wanted begins anew with the one that there is now; nothing is told of what became of it. */
+  startAnew(isUnwanted: (config: Readonly<Record<string, unknown>>) => boolean): void;
   /** A failure that nothing follows: it is stopped. */
   forgetFailure(): void;
   restart(): Promise<void>;
@@ -90,6 +44,12 @@ export interface ManagedService {
 
 type StartOutcome = { readonly running: readonly Endpoint[] } | { readonly failure: Failure } | { readonly cancelled: true };
 
+interface Launched {
+  readonly outcome: StartOutcome;
+  /** Undefined where it was invalid. */
+  readonly config: Readonly<Record<string, unknown>> | undefined;
+}
+
 export function createManagedService(options: ManagedServiceOptions): ManagedService {
   const { service } = options;
   const timing = { ...defaultTiming, ...options.timing };
@@ -99,6 +59,8 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
   let exited: Promise<void> = Promise.resolve();
   let runningConfig: Readonly<Record<string, unknown>> | undefined;
   let failedConfig: Readonly<Record<string, unknown>> | undefined;
+  let startingConfig: Readonly<Record<string, unknown>> | undefined;
+  let startsAnew = false;
   let cancelStart: (() => void) | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
   let queue: Promise<unknown> = Promise.resolve();
@@ -287,6 +249,23 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     }
   }
 
+  /** With what helps against a failure. */
+  async function launchOnce(): Promise<Launched> {
+    failedConfig = startingConfig = undefined;
+    let outcome: StartOutcome;
+    try {
+      startingConfig = options.config();
+      await options.beforeStart?.();
+      outcome = startsAnew ? { cancelled: true } : await launch(startingConfig);
+    } catch (error) {
+      outcome = { failure: toFailure(error) };
+    }
+    const config = startingConfig;
+    if (!("failure" in outcome) || startsAnew) return { outcome, config };
+    const reported = outcome.failure;
+    return { outcome: { failure: await options.explain(reported, config ?? {}).catch(() => reported) }, config };
+  }
+
   async function startNow({ asked, byItself }: { asked: number; byItself: boolean }) {
     if (asked !== stopsAsked) throw notRunning(service);
     dropRetry();
@@ -295,16 +274,17 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
       await stopNow();
     }
     setStatus({ state: "starting", since: Date.now() });
-    let outcome: StartOutcome;
-    let config: Readonly<Record<string, unknown>> | undefined;
-    failedConfig = undefined;
-    try {
-      config = options.config();
-      await options.beforeStart?.();
-      outcome = await launch(config);
-    } catch (error) {
-      outcome = { failure: toFailure(error) };
-    }
+    let told: Launched;
+    do {
+      startsAnew = false;
+      told = await launchOnce();
+      // It may have been running already.
+      if (startsAnew && child) await end(child);
+    } while (startsAnew && asked === stopsAsked);
+    startingConfig = undefined;
+    const { config } = told;
+    // A stop was asked for in between.
+    const outcome: StartOutcome = startsAnew ? { cancelled: true } : told.outcome;
     if ("running" in outcome) {
       runningConfig = config;
       setStatus({ state: "running", since: Date.now(), pid: child?.pid ?? 0, endpoints: outcome.running });
@@ -314,8 +294,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
       setStatus({ state: "stopped" });
       throw notRunning(service);
     }
-    const reported = outcome.failure;
-    const failure = await options.explain(reported, config ?? {}).catch(() => reported);
+    const { failure } = outcome;
     if (byItself && failure.code === "CRASHED") retryAfter(failure);
     else {
       failedConfig = config;
@@ -356,6 +335,11 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     stop() {
       endStarts();
       return enqueue(stopNow);
+    },
+    startAnew(isUnwanted) {
+      if (status.state !== "starting" || !startingConfig || !isUnwanted(startingConfig)) return;
+      startsAnew = true;
+      cancelStart?.();
     },
     forgetFailure() {
       if (status.state === "failed" && status.retryAt === undefined) setStatus({ state: "stopped" });

@@ -9,7 +9,8 @@ import { createLog, writeLogs } from "../core/service/log.ts";
 import type { Service } from "../core/service/service.ts";
 import { toFailure } from "../core/service/service-error.ts";
 import { createBrowsing } from "./browsing.ts";
-import { createManagedService, type ManagedService, type ServiceTiming } from "./managed-service.ts";
+import { createManagedService, type ManagedService } from "./managed-service.ts";
+import type { ServiceTiming } from "./managed-service-options.ts";
 import { configuredPorts, type PortPlan, type PortProblem, type PortUse, portUses } from "./port-plan.ts";
 import type { RateHistoryStore } from "./rate-history.ts";
 import { createRateSamples } from "./rate-samples.ts";
@@ -126,7 +127,6 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   };
 
   const log = createLog({ level: () => resolveOrDefault().logLevel as LogLevel, write: (entry) => options.log(writeLogs([entry])) });
-  /** Newest counters of the running process. */
   let droppedLogs = 0;
 
   async function explain(failure: Failure, config: Readonly<Record<string, unknown>>): Promise<Failure> {
@@ -309,9 +309,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       await Promise.all([managed.stop(), browsing.end()]);
     },
     restart: () => resumption.over(managed.restart),
-    async close() {
-      await Promise.all([managed.close(), browsing.end()]);
-    },
+    close: async () => void (await Promise.all([managed.close(), browsing.end()])),
     act(action, params) {
       const { state } = managed.status;
       return state === "stopped" || state === "failed" ? browsing.act(action, params) : managed.act(action, params);
@@ -351,7 +349,10 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     get pid() {
       return managed.pid;
     },
-    refresh: takeOver,
+    refresh() {
+      managed.startAnew(isOtherNow);
+      takeOver();
+    },
   };
 }
 

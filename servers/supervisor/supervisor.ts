@@ -15,7 +15,7 @@ import type { PartReader } from "./export-pump.ts";
 import { type ClaimedExport, createExports, type ExportsOptions } from "./exports.ts";
 import { createLogOrder } from "./log-order.ts";
 import { createLogStore } from "./log-store.ts";
-import type { ServiceTiming } from "./managed-service.ts";
+import type { ServiceTiming } from "./managed-service-options.ts";
 import { createPeerBroker } from "./peer-broker.ts";
 import { createPortPlan } from "./port-plan.ts";
 import { residentBytes } from "./process-sampler.ts";

@@ -73,6 +73,50 @@ it("[BL-487] why a start failed is forgotten when the profile or the setting tha
   expect(await state()).toBe("stopped");
 });
 
+it.each(["well", "fails", "never"])(
+  "[BL-498] a start under way begins anew with another profile, and nothing is told of one that %s",
+  async (how) => {
+    const { dashboard, statuses } = await supervise();
+    const lines = dashboard.follow("log");
+    await dashboard.call("profile.create", { name: "Before" });
+    await dashboard.call("config.write", { ...http, values: { starts: how, label: "before" } });
+    await dashboard.call("profile.create", { name: "After" });
+    await dashboard.call("config.write", { ...http, values: { starts: "well", label: "after" } });
+    await dashboard.call("profile.activate", { name: "Before" });
+    const seen = statuses.items.length;
+    const started = dashboard.call("service.start", http);
+    await statuses.until(({ id, status }) => id === "http" && status.state === "starting");
+    await dashboard.call("profile.activate", { name: "After" });
+    expect(await started).toMatchObject({ status: { state: "running" }, restartNeeded: false });
+    const states = statuses.items.slice(seen).flatMap(({ id, status }) => (id === "http" ? status.state : []));
+    expect(new Set(states)).toEqual(new Set(["starting", "running"]));
+    expect(states.filter((state, index) => state !== states[index - 1]).filter((state) => state === "running")).toHaveLength(1);
+    expect(lines.items.filter(({ level }) => level === "error")).toEqual([]);
+  },
+);
+
+it("[BL-498] a profile with which it cannot start tells of its own failure, and a stop ends a start that begins anew", async () => {
+  const { dashboard, statuses } = await supervise();
+  await dashboard.call("profile.create", { name: "Fails" });
+  await dashboard.call("config.write", { ...http, values: { starts: "fails" } });
+  await dashboard.call("profile.create", { name: "Never" });
+  await dashboard.call("config.write", { ...http, values: { starts: "never" } });
+  const starting = () => statuses.next(({ id, status }) => id === "http" && status.state === "starting");
+  let begun = starting();
+  const failing = dashboard.refusal("service.start", http);
+  await begun;
+  await dashboard.call("profile.activate", { name: "Fails" });
+  expect(await failing).toMatchObject({ code: "CONFIG_INVALID" });
+  await dashboard.call("profile.activate", { name: "Never" });
+  begun = starting();
+  const stopped = dashboard.refusal("service.start", http);
+  await begun;
+  await dashboard.call("profile.activate", { name: "Default" });
+  await dashboard.call("service.stop", http);
+  await stopped.catch(() => {});
+  expect((await dashboard.call("service.list", {})).find(({ id }) => id === "http")?.status.state).toBe("stopped");
+});
+
 it("[BL-487] a setting that was refused is told of until it is valid", async () => {
   const { dashboard } = await supervise({ environment: { MQTT_PORT: "none" } });
   const state = async () => (await dashboard.call("service.list", {})).find(({ id }) => id === "mqtt")?.status.state;
