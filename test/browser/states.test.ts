@@ -143,6 +143,61 @@ it("[BL-220] a page shows loading, then a failure with a retry button, then the 
   expect(found).toEqual([]);
 });
 
+it("[BL-540] a list says that it searches until it knows what matches, and that nothing matches only then", async () => {
+  const { page, endpointOf } = await openBrowserShell("http", { others: ["events"] });
+  await fetch(new URL("/api/data", endpointOf("http")));
+  await fetch(new URL("/events", endpointOf("events")), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(exampleEvent),
+  });
+  const answers = await interceptAnswers(page);
+  for (const { at, call, searching, status, none } of [
+    {
+      at: "http/live",
+      call: "traffic.read",
+      searching: "Searching 1 row…",
+      status: "searching 1 row…",
+      none: "None of 1 request matches the filter.",
+    },
+    {
+      at: "timeline",
+      call: "traffic.read",
+      searching: /^Searching [1-9] rows?…$/,
+      status: /searching [1-9] rows?…/,
+      none: "Nothing matches this filter",
+    },
+    {
+      at: "events/live",
+      call: "events page",
+      searching: "Searching 1 event…",
+      status: "searching…",
+      none: "None of 1 event matches the filter.",
+    },
+  ]) {
+    await loadAgain(page, at);
+    const main = page.getByRole("main");
+    const filter = main.getByPlaceholder(/^(?:Path|Filter by text)/).first();
+    const nothing = main.getByText(none);
+    await main.getByRole("row").nth(1).waitFor();
+    // Nothing is left of the rows before it: the table of events keeps them until there is an answer.
+    await filter.fill("nothing has this");
+    await nothing.waitFor();
+    answers.treat(call, { kind: "late" });
+    await filter.fill("nor this");
+    await main.getByRole("status").filter({ hasText: searching }).waitFor();
+    // The count of Events is not shown where the page is narrow.
+    await main.getByText(status).last().waitFor({ state: "attached" });
+    expect([await nothing.count(), await main.getByText(/that match|events? match/).count()]).toEqual([0, 0]);
+    answers.treat(call, undefined);
+    answers.fail();
+    await main.getByRole("alert").getByText("The test refused this call.").waitFor();
+    expect([await nothing.count(), await main.getByText(/earching|that match/).count()]).toEqual([0, 0]);
+    await main.getByRole("button", { name: "Retry" }).click();
+    await nothing.waitFor();
+  }
+});
+
 /** Late, then failed, then failed again, then there. */
 async function isRead(page: Page, { call, what, shows, keeps = false }: Reading, answers: Answers): Promise<void> {
   const loading = page

@@ -63,6 +63,16 @@ describe("the pages of the events table", () => {
     ]);
   });
 
+  it("[BL-540] have no count for a filter before it is answered", async () => {
+    const pages = pagesOf(storeWith(35));
+    await pages.reload();
+    expect([pages.view().answered, pages.view().matching]).toEqual([true, 35]);
+    const answered = pages.setFilter({ ...noFilter, text: "rust" });
+    expect([pages.view().answered, pages.view().reading]).toEqual([false, true]);
+    await answered;
+    expect([pages.view().answered, pages.view().reading]).toEqual([true, false]);
+  });
+
   it("jump to the last by offset, and continue from there", async () => {
     const store = storeWith(35);
     const pages = pagesOf(store);

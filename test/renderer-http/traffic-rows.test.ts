@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { TrafficPage } from "../../contract/control.ts";
 import type { ServiceId } from "../../contract/service.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { isKnownEmpty, isSearching, rowsShownText } from "../../renderer/src/list/rows-shown.ts";
 import { noFilter, type TrafficFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
 import { createTrafficRows, type TrafficQuery, type TrafficRows, type TrafficRowsOptions } from "../../renderer/src/list/traffic-rows.ts";
 
@@ -231,6 +232,57 @@ describe("rows of a live view", () => {
     expect(ids()).toEqual([3]);
     arrive([row(6, { tone: "aborted", outcome: "client left" })]);
     expect(ids()).toEqual([3, 6]);
+  });
+
+  it("[BL-540] say that they are searched, and nothing of how many match, until the answer for the filter is there", async () => {
+    const answers: (() => void)[] = [];
+    const source = keeper([row(1, { target: "/one" }), row(2, { target: "/two" }), row(3, { target: "/one" })]);
+    const rows = createTrafficRows({
+      ...source,
+      nextFrame: atOnce,
+      pageRows: 2,
+      read: (query) => new Promise((resolve) => answers.push(() => resolve(source.read(query)))),
+    });
+    const answer = () => answers.splice(0).forEach((one) => void one());
+    const says = () => [rowsShownText(rows.view()), isSearching(rows.view()), isKnownEmpty(rows.view())];
+    expect(says()).toEqual(["", true, false]);
+    void rows.reload();
+    answer();
+    await expect.poll(says).toEqual(["2 of 3 loaded", false, false]);
+    for (const [text, ...expected] of [
+      ["/none", "searching 3 rows…", "showing 0 of 0 that match"],
+      ["/one", "searching 3 rows…", "showing 2 of 2 that match"],
+      ["/two", "searching 3 rows…", "showing 1 of 1 that match"],
+      ["/t", "showing 1 so far, searching 3 rows…", "showing 1 of 1 that match"],
+    ] as const) {
+      void rows.setFilter({ ...noFilter, text });
+      expect(says()).toEqual([expected[0], true, false]);
+      answer();
+      await expect.poll(says).toEqual([expected[1], false, text === "/none"]);
+    }
+    void rows.setFilter(noFilter);
+    expect(says()).toEqual(["showing 1 so far, searching 3 rows…", true, false]);
+    rows.pause();
+    rows.stop();
+    answer();
+    // Shown again, with the answer still missing.
+    void rows.reload();
+    answer();
+    await expect.poll(says).toEqual(["2 of 3 loaded", false, false]);
+  });
+
+  it("[BL-540] are not said to be searched any more once that has failed, nor to match", async () => {
+    const { rows, kept } = listOf([row(1)], {
+      read: async (query) => {
+        if (query.text === "") return { rows: kept, matching: 1, kept: 1, total: 1, dropped: 0 };
+        throw new Error("No.");
+      },
+    });
+    await rows.reload();
+    await rows.setFilter({ ...noFilter, text: "data" });
+    expect([rowsShownText(rows.view()), isSearching(rows.view())]).toEqual(["showing 1", false]);
+    await rows.setFilter({ ...noFilter, text: "none" });
+    expect([rowsShownText(rows.view()), isKnownEmpty(rows.view())]).toEqual(["", false]);
   });
 
   it("are removed from a filtered list when their final state does not match", async () => {

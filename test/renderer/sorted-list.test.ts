@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { type RowSort, sortPlaceOf, type TimedRowSort } from "../../contract/traffic/row-sort.ts";
 import { nextSort } from "../../renderer/src/list/live-table.tsx";
+import { rowsShownText } from "../../renderer/src/list/rows-shown.ts";
 import { createTrafficRows, type TrafficQuery } from "../../renderer/src/list/traffic-rows.ts";
 import { joinPages } from "../../renderer/src/list/use-traffic-rows.ts";
 import { batch, create, everything, row } from "../supervisor/traffic-stores.ts";
@@ -46,6 +47,16 @@ it("[BL-259] a sorted list keeps its order with another filter, and shows what h
   store.add(batch([row(31, "failed", { tookMs: 1 }), row(32, "failed", { tookMs: 2 })]));
   await rows.setFilter({ ...rows.view().filter, tone: "failed" });
   expect(shown()).toEqual([32, 31]);
+});
+
+it("[BL-540] a sorted list shows no row and no count of the filter before it while another one is answered", async () => {
+  const { rows, shown } = setUp();
+  await rows.reload();
+  await rows.sortBy(took);
+  const answered = rows.setFilter({ ...rows.view().filter, tone: "failed" });
+  expect([shown(), rowsShownText(rows.view())]).toEqual([[], "searching 30 rows…"]);
+  await answered;
+  expect([shown(), rowsShownText(rows.view())]).toEqual([[], "showing 0 of 0 that match"]);
 });
 
 it("[BL-259] rows that arrived in a paused list are among the sorted ones, and those after them are counted", async () => {

@@ -195,8 +195,8 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     }
   }
 
-  const reload = () => (isHeld() && view.loaded ? updateHeld() : readNewest("replaces"));
-  const refresh = createRefresher({ read: () => (isHeld() && view.loaded ? updateHeld() : readNewest("joins")) });
+  const reload = () => (isHeld() && view.answered ? updateHeld() : readNewest("replaces"));
+  const refresh = createRefresher({ read: () => (isHeld() && view.answered ? updateHeld() : readNewest("joins")) });
 
   async function readNewest(how: "replaces" | "joins"): Promise<void> {
     if (!asks(view.filter)) return;
@@ -211,7 +211,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     const since = meanwhile;
     meanwhile = [];
     // The list was scrolled or paused meanwhile.
-    if (how === "joins" && isHeld() && view.loaded) {
+    if (how === "joins" && isHeld() && view.answered) {
       showHeld(page);
       return;
     }
@@ -246,6 +246,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
         arrived: waiting.count,
         skipped: 0,
         loaded: true,
+        answered: true,
         hasOlder: readsOlder && (left > 0 || (joined && page.hasOlder ? view.hasOlder || view.isFull : page.hasOlder)),
         isFull: false,
       },
@@ -306,10 +307,8 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   }
 
   function follow(): void {
-    const gone = unmatched.filter((row) => {
-      const known = rows.find(row) as Row | undefined;
-      return known !== undefined && !matches(known);
-    });
+    const isGone = (known: Row | undefined) => known !== undefined && !matches(known);
+    const gone = unmatched.filter((row) => isGone(rows.find(row) as Row | undefined));
     unmatched = [];
     for (const row of gone) rows.remove(row);
     if (missing !== "none") {
@@ -356,8 +355,8 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
       matches = matcher?.(filter) ?? matches;
       if (!matcher) rows.clear();
       for (const row of rows.toArray() as Row[]) if (!matches(row)) rows.remove(row);
-      const mode = view.mode === "paused" ? "paused" : "following";
-      change({ filter, mode, ...(!matcher && { arrived: 0, hasOlder: false, isFull: false, loaded: false }) }, true);
+      const next = { filter, mode: view.mode === "paused" ? view.mode : "following", answered: false } as const;
+      change({ ...next, ...(!matcher && { arrived: 0, hasOlder: false, isFull: false, loaded: false }) }, true);
       await readNewest("replaces");
     },
     replaced() {
@@ -367,7 +366,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
       // Counts of other rows do not apply to these.
       bound = Number.POSITIVE_INFINITY;
       total = 0;
-      change({ arrived: 0, skipped: 0, kept: 0, matching: 0, hasOlder: false, isFull: false, loaded: false }, true);
+      change({ arrived: 0, skipped: 0, kept: 0, matching: 0, hasOlder: false, isFull: false, loaded: false, answered: false }, true);
       return readNewest("replaces");
     },
     async recount() {

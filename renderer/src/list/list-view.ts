@@ -29,6 +29,8 @@ export interface ListRowsView<Filter> {
   readonly skipped: number;
   /** False until the first response. */
   readonly loaded: boolean;
+  /** False until the source has answered for this filter: until then the rows and counts are what is known from the one before. */
+  readonly answered: boolean;
   /** Why the newest read failed; the rows are those that were read before. */
   readonly failure: Failure | undefined;
   /** Older rows can be read. */
@@ -51,6 +53,7 @@ export const emptyView = <Filter>(filter: Filter): ListRowsView<Filter> => ({
   allKept: true,
   skipped: 0,
   loaded: false,
+  answered: false,
   failure: undefined,
   hasOlder: false,
   isFull: false,

@@ -2,13 +2,15 @@ import { type ReactNode, useCallback } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import type { RowSort, RowSortField } from "../../../contract/traffic/row-sort.ts";
 import type { Command } from "../ui/commands.ts";
-import { capitalized } from "../ui/texts/quantity.ts";
+import { Loading } from "../ui/status/answered.tsx";
+import { capitalized, formatCountOf } from "../ui/texts/quantity.ts";
 import type { Column } from "./column.ts";
 import { DataTable } from "./data-table.tsx";
 import { NewRows } from "./follow-mark.tsx";
 import { ListAnswer } from "./list-answer.tsx";
 import { loadToEnd } from "./load-to-end.ts";
 import { RowMenu } from "./row-menu.tsx";
+import { isSearching } from "./rows-shown.ts";
 import type { TrafficRows } from "./traffic-rows.ts";
 import { useRowsView } from "./use-list-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
@@ -22,7 +24,7 @@ interface LiveTableProps {
   readonly onFollow: () => void;
   /** Of the menu that the right button opens on a row. */
   readonly commandsOf: (row: TrafficRow) => readonly Command[];
-  /** Shown instead of rows. */
+  /** Shown instead of rows, once the list knows that it has none. */
   readonly empty?: ReactNode;
   /** It is beside the page's own table. */
   readonly isSecondary?: boolean;
@@ -33,6 +35,7 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
   const version = useRowsView(rows, (view) => view.version);
   const count = useRowsView(rows, (view) => view.count);
   const sort = useRowsView(rows, (view) => view.sort);
+  const answered = useRowsView(rows, (view) => view.answered);
   const column = sort && columns.find(({ sortBy }) => sortBy === sort.by);
   const { chosen, chosenRow } = choice;
   // A Backlot that was started again numbers its rows from the start: another row may have the same number.
@@ -65,7 +68,7 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
             onEndNear={onEndNear}
             loadAll={loadAll}
             onRowMenu={onRowMenu}
-            empty={empty}
+            empty={count === 0 && !answered ? <Searching rows={rows} /> : empty}
             isSecondary={isSecondary}
           />
         )}
@@ -78,6 +81,12 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
 export function nextSort(sort: RowSort | undefined, by: RowSortField): RowSort | undefined {
   if (sort?.by !== by) return { by, direction: "descending" };
   return sort.direction === "descending" ? { by, direction: "ascending" } : undefined;
+}
+
+/** Where the filter has no answer yet, and no loaded row matches. If there will be none, the table says why above. */
+function Searching({ rows }: Pick<LiveTableProps, "rows">) {
+  const kept = useRowsView(rows, (view) => view.kept);
+  return useRowsView(rows, isSearching) && <Loading doing="Searching" what={formatCountOf(kept, "row")} />;
 }
 
 function Arrived({ rows, onFollow }: Pick<LiveTableProps, "rows" | "onFollow">) {

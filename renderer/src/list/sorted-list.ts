@@ -136,11 +136,20 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
   function viewOf(of: ListRowsView<Filter>): ListRowsView<Filter> {
     if (!sort) return version === 0 ? of : { ...of, version: of.version + version };
     const base = { ...of, version: of.version + version, sort, failure: failure ?? of.failure };
-    if (!sorted) return base;
+    if (!sorted) return { ...base, answered: false };
     const { rows, hasMore, counts, arrivedBefore } = sorted;
     const isFull = hasMore && rows.length >= mostRows;
     const arrived = Math.max(0, of.arrived - arrivedBefore);
-    return { ...base, arrived, count: rows.length, matching: counts.matching, kept: counts.kept, hasOlder: hasMore && !isFull, isFull };
+    return {
+      ...base,
+      arrived,
+      answered: true,
+      count: rows.length,
+      matching: counts.matching,
+      kept: counts.kept,
+      hasOlder: hasMore && !isFull,
+      isFull,
+    };
   }
 
   return {
@@ -179,10 +188,13 @@ export function createSortableRows<Row extends Place, Filter, Place = Row>(
       return readingOn;
     },
     async setFilter(filter) {
+      // The rows and counts of another filter do not apply.
+      sorted = undefined;
       const set = list.setFilter(filter);
       await Promise.all([set, readFirst()]);
     },
     async replaced() {
+      sorted = undefined;
       const replaced = list.replaced();
       await Promise.all([replaced, readFirst()]);
     },

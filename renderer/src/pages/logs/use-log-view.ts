@@ -23,7 +23,7 @@ export function useLogView({ source, level, text }: LogFilter) {
     return () => clearTimeout(timer);
   }, [rows, filter]);
   const mode = useRowsView(rows, (view) => view.mode);
-  const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
+  const isEmpty = useRowsView(rows, (view) => view.answered && view.count === 0);
 
   return {
     rows,

@@ -9,6 +9,7 @@ import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
 import type { RowCommands } from "../../inspectors/kind-commands.ts";
 import { LeftOut } from "../../list/list-status.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
+import { isSearching } from "../../list/rows-shown.ts";
 import { noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
@@ -73,6 +74,7 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
   const { id, title, unsuccessful, placeholder, rows, shown, setShown, text, setText, choice, rowCommands } = others;
   const matching = useRowsView(rows, (view) => view.matching);
   const isEmpty = useRowsView(rows, (view) => !view.loaded || view.kept === 0);
+  const searches = useRowsView(rows, isSearching);
   const commandsOf = useRowCommands(() => rowCommands, choice.open);
   if (isEmpty) return null;
   const hasNone = matching === 0 && text === "";
@@ -100,7 +102,9 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
               unfold();
             }}
           />
-          <Caption className={styles.count}>{hasNone ? "none" : matching === 0 ? "none matches" : formatCount(matching)}</Caption>
+          <Caption className={styles.count}>
+            {searches ? "searching…" : hasNone ? "none" : matching === 0 ? "none matches" : formatCount(matching)}
+          </Caption>
           {unrecorded > 0 && (
             <LeftOut title="They came too fast to have a row each. All were answered and counted.">
               {`${formatCount(unrecorded)} not recorded`}

@@ -8,6 +8,7 @@ import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DetailToggle } from "../../list/detail-toggle.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
+import { isKnownEmpty } from "../../list/rows-shown.ts";
 import { SampleToggle } from "../../list/sample-toggle.tsx";
 import { filterHint, isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
@@ -44,7 +45,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
   const list = useLiveList(rows, filter, choice);
   useHandover(requestedRows, id, choice.openId);
   const commandsOf = useRowCommands(rowCommandsOf, choice.open);
-  const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
+  const isEmpty = useRowsView(rows, isKnownEmpty);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter) && view.kept > 0);
   const scopes = (
     <SegmentedControl

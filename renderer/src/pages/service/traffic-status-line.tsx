@@ -4,7 +4,8 @@ import type { TermField } from "../../../../contract/traffic/row-query.ts";
 import { useRate } from "../../control/use-store.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
 import { Fact, LeftOut, SinceStart, StatusLink } from "../../list/list-status.tsx";
-import { filterNote, isFiltering } from "../../list/traffic-filter.ts";
+import { rowsShownText } from "../../list/rows-shown.ts";
+import { filterNote } from "../../list/traffic-filter.ts";
 import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
@@ -33,8 +34,8 @@ export function TrafficStatusLine({ rows, service, fields, onFollow }: TrafficSt
         <RowsLeftOut view={view} rate={rate} />
         {note && <LeftOut title={note.title}>{note.text}</LeftOut>}
         {service && running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${service.rateUnit}`}</Fact>}
-        <Fact title={view.isFull ? "No more rows are loaded. Filter to find others." : undefined}>{shownText(view)}</Fact>
-        {view.searchedInPart > 0 && <Fact title={searchedInPartHint}>{searchedInPartText(view.searchedInPart)}</Fact>}
+        <Fact title={view.isFull ? "No more rows are loaded. Filter to find others." : undefined}>{rowsShownText(view)}</Fact>
+        {view.answered && view.searchedInPart > 0 && <Fact title={searchedInPartHint}>{searchedInPartText(view.searchedInPart)}</Fact>}
         {service && running && <StopSampleTraffic service={service} />}
       </Facts>
       <SinceStart title={rate?.note}>
@@ -43,14 +44,6 @@ export function TrafficStatusLine({ rows, service, fields, onFollow }: TrafficSt
       </SinceStart>
     </StatusLine>
   );
-}
-
-/** "showing 500 of 12,480 that match", or "500 of 12,480 loaded" */
-function shownText(view: TrafficRowsView): string {
-  const filtered = isFiltering(view.filter);
-  const whole = Math.max(filtered ? view.matching : view.kept, view.count);
-  if (!filtered && !view.isFull && view.count < whole) return `${formatCount(view.count)} of ${formatCount(whole)} loaded`;
-  return `showing ${view.isFull ? `the ${view.sort ? "first" : "newest"} ` : ""}${formatCount(view.count)} of ${formatCount(whole)}${filtered ? " that match" : ""}`;
 }
 
 /** "3 were searched in part only" */

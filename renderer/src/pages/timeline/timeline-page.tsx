@@ -9,6 +9,7 @@ import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DetailToggle } from "../../list/detail-toggle.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
+import { isKnownEmpty } from "../../list/rows-shown.ts";
 import { SampleToggle } from "../../list/sample-toggle.tsx";
 import { filterHint, isFiltering, noFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
@@ -66,7 +67,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
   const choice = useRowChoice(rowId);
   const list = useLiveList(rows, filter, choice);
   const commandsOf = useRowCommands(rowCommandsOf, choice.open);
-  const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
+  const isEmpty = useRowsView(rows, isKnownEmpty);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter) && view.kept > 0) || hidden.length > 0;
   const first = firstCommand(built);
   return (

@@ -56,6 +56,8 @@ export interface EventPagesView {
   readonly reading: boolean;
   /** False until the first answer. */
   readonly loaded: boolean;
+  /** False until there is an answer for this filter: the rows and counts are those of the one before. */
+  readonly answered: boolean;
   /** Why the newest request failed; the rows are those of the last answer. */
   readonly failure: Failure | undefined;
 }
@@ -137,6 +139,7 @@ export function createEventPages(options: {
     arrived: 0,
     reading: false,
     loaded: false,
+    answered: false,
     failure: undefined,
   };
 
@@ -216,6 +219,7 @@ export function createEventPages(options: {
       sortedAmong: answer.sortedAmong,
       more: answer.more || (rows.length > answer.rows.length && view.more),
       loaded: true,
+      answered: true,
       failure: undefined,
     });
   }
@@ -250,7 +254,7 @@ export function createEventPages(options: {
     view: () => view,
     reload: () => ask(view.loaded && view.failure === undefined),
     setFilter(filter) {
-      view = { ...view, filter };
+      view = { ...view, filter, answered: false };
       seen = undefined;
       return go(start, []);
     },

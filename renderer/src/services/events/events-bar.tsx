@@ -61,8 +61,8 @@ export function EventsBar(props: EventsBarProps) {
   const paused = view.mode === "paused";
   const pickFile = useRef<() => void>(null);
   const matching = `${formatCount(view.matching)}${view.exact ? "" : "+"}`;
-  const all = filtered ? `the ${matching} that match` : `all ${matching}`;
-  const nothing = !available || !view.loaded || view.matching === 0;
+  const all = filtered ? (view.answered ? `the ${matching} that match` : "those that match") : `all ${matching}`;
+  const nothing = !available || !view.loaded || (view.answered && view.matching === 0);
   const exports: readonly Command[] = [
     { ...eventsPageCommands.csv, enabled: !nothing, run: () => props.onExport("csv") },
     {

@@ -18,6 +18,7 @@ import { Failed, Loading } from "../../ui/status/answered.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { originOf } from "../../ui/texts/address.ts";
+import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { eventTableColumns, useEventColumns } from "./event-columns.tsx";
 import { filterAt, isFiltering, noFilter, shownFilterSchema } from "./event-filter.ts";
@@ -113,7 +114,7 @@ export function EventsLive() {
   /** The service answers: it runs, or is open for reading its data. */
   const available = view.failure?.code !== "SERVICE_NOT_RUNNING";
   const filtered = isFiltering(view.filter);
-  const isEmpty = view.loaded && rows.length === 0;
+  const isEmpty = view.answered && rows.length === 0;
   const isGone = view.failure !== undefined && rows.length === 0;
   /** Nothing to count: the space shows how to send the first event. */
   const isBare = isGone || (isEmpty && !filtered);
@@ -185,6 +186,11 @@ export function EventsLive() {
             onScrolledAway={pages.scrolled}
             onAimed={pages.aimed}
           />
+        )}
+        {view.loaded && !view.answered && view.reading && rows.length === 0 && (
+          <div className={styles.nothing}>
+            <Loading doing="Searching" what={formatCountOf(totals?.events ?? 0, "event")} />
+          </div>
         )}
         {isEmpty && filtered && !isGone && (
           // Over the table and not in it: a grid may contain only rows.

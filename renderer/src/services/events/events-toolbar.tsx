@@ -87,7 +87,8 @@ export function EventsToolbar({ filter, onFilter, view }: EventsToolbarProps) {
         onChange={(range) => set({ range: range as EventRange })}
       />
       <span className={styles.matching}>
-        {view.loaded && (
+        {!view.answered && view.reading && "searching…"}
+        {view.answered && (
           <>
             <b>{`${formatCount(view.matching)}${view.exact ? "" : "+"}`}</b>{" "}
             {view.matching === 1 && view.exact ? "event matches" : "events match"}

@@ -12,6 +12,11 @@ interface StandInProps {
   readonly compact?: boolean;
 }
 
+interface LoadingProps extends StandInProps {
+  /** "Loading", without another word. */
+  readonly doing?: string;
+}
+
 interface AnsweredProps<Value> extends StandInProps {
   readonly answer: Pick<Answer<Value>, "value" | "failure" | "isReading" | "again">;
   readonly children: (value: Value) => ReactNode;
@@ -36,11 +41,11 @@ export function Answered<Value>({ answer, what, compact = false, children }: Ans
 const isAboutState = ({ code }: Failure): boolean => code === "SERVICE_NOT_RUNNING";
 
 /** Shown while something is being read; after a delay, so that a quick answer does not make the page flicker. */
-export function Loading({ what, compact = false }: StandInProps) {
+export function Loading({ what, compact = false, doing = "Loading" }: LoadingProps) {
   const isRefused = useConnection().state === "refused";
   return (
     <p className={styles.loading} data-compact={compact || undefined} role="status">
-      {isRefused ? `To read ${what}, open this page by its link.` : `Loading ${what}…`}
+      {isRefused ? `To read ${what}, open this page by its link.` : `${doing} ${what}…`}
     </p>
   );
 }

@@ -15,6 +15,7 @@ import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
 import type { RateSample } from "../../../../../contract/traffic/row.ts";
 import { useRate } from "../../../control/use-store.ts";
 import { PausedMark } from "../../../list/follow-mark.tsx";
+import { isSearching, searchingText } from "../../../list/rows-shown.ts";
 import { CommandButton, CommandGroups } from "../../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../../ui/commands.ts";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
@@ -45,11 +46,12 @@ export function MqttToolbar({ history, service, paused, onPause, onClear, onDial
   const kept = useLastMqttView("history", (history) => history.kept) ?? 0;
   const shown = useSyncExternalStore(history.subscribe, () => history.view().count);
   const query = useSyncExternalStore(history.subscribe, () => history.view().filter);
+  const searches = useSyncExternalStore(history.subscribe, () => isSearching(history.view()));
   const canClear = running || (isOver(state) && Math.max(kept, shown) > 0);
   const { publish, clear, more } = useBrokerCommands({ running, canClear, onClear, onDialog });
   return (
     <Toolbar className={styles.toolbar} label="Messages">
-      <LiveFacts kept={Math.max(kept, shown)} shown={shown} query={query} state={state} paused={paused} />
+      <LiveFacts kept={Math.max(kept, shown)} shown={shown} query={query} searches={searches} state={state} paused={paused} />
       {(running || kept > 0) && <ToolbarSeparator />}
       <CommandButton command={clear} />
       <IconMenu label="More" icon={IconDots} width={220}>
@@ -74,9 +76,11 @@ interface LiveFactsProps extends Pick<MqttToolbarProps, "paused"> {
   readonly shown: number;
   /** Which they are. */
   readonly query: HistoryQuery;
+  /** So far nobody knows how many there are. */
+  readonly searches: boolean;
 }
 
-function LiveFacts({ state, kept, shown, query, paused }: LiveFactsProps) {
+function LiveFacts({ state, kept, shown, query, searches, paused }: LiveFactsProps) {
   const figures = useMqttView("figures");
   const running = state === "running";
   const rate = useRate("mqtt");
@@ -90,7 +94,7 @@ function LiveFacts({ state, kept, shown, query, paused }: LiveFactsProps) {
           </span>
         )}
         {isOver(state) && kept > 0 && <span className={styles.stopped}>{`${state ?? "stopped"}; this is what was kept`}</span>}
-        {(running || kept > 0) && <span>{shownText(query, shown, kept)}</span>}
+        {(running || kept > 0) && <span>{searches && query.filter !== "" ? searchingText({ kept }) : shownText(query, shown, kept)}</span>}
         {pausedAt && <PausedMark arrived={arrivedText(pausedAt, figures)} />}
         {running && <RunningPublishers />}
         <Losses figures={figures} />
