@@ -42,7 +42,12 @@ export interface SuggestedFix {
 /** Times are milliseconds since the epoch. The supervisor alone changes a status. */
 export type ServiceStatus =
   | { readonly state: "stopped"; readonly lastRun?: { readonly from: number; readonly to: number } }
-  | { readonly state: "starting"; readonly since: number }
+  | {
+      readonly state: "starting";
+      readonly since: number;
+      /** What it does, in a start that takes long: "compiling protocol files". */
+      readonly doing?: string;
+    }
   | {
       readonly state: "running";
       readonly since: number;

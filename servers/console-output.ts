@@ -116,6 +116,7 @@ export function createConsoleOutput(options: { json: boolean; stdout: Writable; 
         type: "status",
         service: view.id,
         state: status.state,
+        ...(status.state === "starting" && status.doing !== undefined && { doing: status.doing }),
         ...(status.state === "running" && { endpoints: status.endpoints }),
         ...(isSilent(status) && { answers: false }),
         ...(status.state === "failed" && {

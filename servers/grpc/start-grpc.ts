@@ -67,10 +67,11 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
     onStop,
     show: context.view,
   });
-  let isAnnounced = false;
+  /** Pages, watchers of health and reply rules are told when all protocol files of the start are served: until then some are missing. */
+  let isComplete = false;
   const announce = () => {
+    if (!isComplete) return;
     const { view, revision } = served.current;
-    isAnnounced = true;
     health.serve(view.map(({ name }) => name));
     context.view("services", { services: view, revision });
     replies.serve();
@@ -78,7 +79,8 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
   const served = new ServedProtos(own, { handlers, replies: [replies.methodReplies] }, announce);
   const protos = await serveUserProtos(context, own, served, turns);
   refuseUnusable(protos);
-  if (!isAnnounced) announce();
+  isComplete = true;
+  announce();
   showHealth();
 
   const metrics = createCallMetrics();

@@ -33,6 +33,7 @@ export interface ManagedServiceOptions {
 }
 
 export interface ServiceTiming {
+  /** Timeout of a start, from its begin or from when the process last said what it does. */
   readonly startTimeoutMs: number;
   /** Timeout of a stop; then the process is killed. */
   readonly stopTimeoutMs: number;

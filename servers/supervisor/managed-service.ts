@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { LogLevel } from "../../contract/log.ts";
 import type { Endpoint, Failure, ServiceStatus } from "../../contract/service.ts";
 import { type BatchReceiver, receiveBatches } from "../core/service/batch-stream.ts";
@@ -8,6 +7,7 @@ import { createBackOff } from "./back-off.ts";
 import { defaultTiming, type ManagedServiceOptions } from "./managed-service-options.ts";
 import { crashFailure, notAnswering, notRunning, timeoutFailure } from "./service-failures.ts";
 import type { ServiceProcess } from "./spawner.ts";
+import { startDeadline } from "./start-deadline.ts";
 
 /** Looks at the clock within `silenceMs`: counted in these, silence does not include a time in which the supervisor itself did not run. */
 const silenceSteps = 5;
@@ -131,6 +131,9 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     });
     const process = options.spawner(service.id);
     child = process;
+    const deadline = startDeadline(timing.startTimeoutMs, (doing) =>
+      said?.({ failure: timeoutFailure(service, timing.startTimeoutMs, doing) }),
+    );
     process.onOutput(options.onOutput);
     process.onMessage((message) => {
       if (message.type === "loaded") {
@@ -153,6 +156,9 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
           certificatesDir: options.certificatesDir,
           firstRowId: options.firstRowId(),
         });
+      } else if (message.type === "starting") {
+        deadline.renew(message.doing);
+        if (status.state === "starting" && status.doing !== message.doing) setStatus({ ...status, doing: message.doing });
       } else if (message.type === "running") {
         // Its first counters come a second later: it may hang before. Without listeners it has none.
         if (options.mode === "serve") report();
@@ -169,21 +175,17 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
         endWatch();
         clearTimeout(lost);
         // What the process wrote before its end is still in the socket.
-        const deadline = setTimeout(() => batches?.close(), timing.lastBatchesMs);
+        const lastRead = setTimeout(() => batches?.close(), timing.lastBatchesMs);
         await batches?.ended;
-        clearTimeout(deadline);
+        clearTimeout(lastRead);
         said?.({ failure: crashFailure(service, code, crash) });
         gone(process, code, crash);
         resolve();
       });
     });
-    const timeout = new AbortController();
     cancelStart = () => said?.({ cancelled: true });
-    const result = await Promise.race([
-      outcome,
-      delay(timing.startTimeoutMs, { failure: timeoutFailure(service, timing.startTimeoutMs) }, { signal: timeout.signal }),
-    ]);
-    timeout.abort();
+    const result = await outcome;
+    deadline.clear();
     cancelStart = undefined;
     if (!("running" in result)) await end(process);
     return result;
@@ -221,7 +223,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
   }
 
   function receive(
-    message: Exclude<FromService, { type: "loaded" | "running" | "failed" | "crashed" | "counters" }>,
+    message: Exclude<FromService, { type: "loaded" | "starting" | "running" | "failed" | "crashed" | "counters" }>,
     process: ServiceProcess,
   ) {
     switch (message.type) {

@@ -8,9 +8,9 @@ export const notRunning = (service: Service) =>
 export const notAnswering = (service: Service) =>
   new ServiceError("SERVICE_NOT_ANSWERING", `${service.title} does not answer`, "Wait a moment, or restart it.");
 
-export const timeoutFailure = (service: Service, timeoutMs: number): Failure => ({
+export const timeoutFailure = (service: Service, timeoutMs: number, doing: string | undefined): Failure => ({
   code: "START_TIMEOUT",
-  message: `${service.title} did not begin to listen within ${timeoutMs / 1_000} s`,
+  message: `${service.title} did not begin to listen within ${timeoutMs / 1_000} s${doing === undefined ? "" : ` after it last said what it does: ${doing}`}`,
   hint: "See its log, then try again.",
 });
 

@@ -18,6 +18,7 @@ import { createResumption } from "./resumption.ts";
 import { createSavedValues, without } from "./saved-values.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import type { Spawner } from "./spawner.ts";
+import { logStatus } from "./status-lines.ts";
 import type { TopicHub } from "./topic-hub.ts";
 import type { TrafficMemory } from "./traffic/traffic-memory.ts";
 import { createTrafficStore, type TrafficStore } from "./traffic/traffic-store.ts";
@@ -211,16 +212,11 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       if (status.state !== "running") playsSample = false;
       refresh();
       resumption.changed(status, before);
-      if (status.state === "running" && before.state === "running") {
-        if (status.silentSince === undefined) log.notable(`${service.title} answers again`);
-        else log.warning(`${service.title} does not answer: its process hangs or is very busy. A restart ends it.`);
-        return;
+      if (status.state === "running" && before.state !== "running") {
+        options.onStarted();
+        managed.setWatched(hub.hasSubscribers(views));
       }
-      if (status.state === "failed") log.error(`${status.failure.message}. ${status.failure.hint}`);
-      if (status.state === "running") options.onStarted();
-      if (status.state === "running") managed.setWatched(hub.hasSubscribers(views));
-      if (status.state === "running") log.info(`Listening: ${status.endpoints.map(({ url }) => url).join(", ")}`);
-      if (status.state === "stopped") log.info("Stopped");
+      logStatus(log, service, status, before);
       forgetOtherFailure();
     },
     onCounters: samples.add,

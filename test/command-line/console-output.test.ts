@@ -45,6 +45,7 @@ it("[BL-81] prints a line at each change of a state, and nothing in between", ()
   const { texts, output } = capture(true);
   output.status(view({ state: "stopped" }));
   output.status(view({ state: "starting", since: 1 }));
+  output.status(view({ state: "starting", since: 1, doing: "reading files" }));
   output.status(view({ state: "running", since: 2, pid: 3, endpoints }));
   output.status(view({ state: "running", since: 2, pid: 3, endpoints }, { restartNeeded: true }));
   output.status(view({ state: "running", since: 2, pid: 3, endpoints, silentSince: 3 }));
@@ -58,6 +59,7 @@ it("[BL-81] prints a line at each change of a state, and nothing in between", ()
       .map((line) => JSON.parse(line)),
   ).toEqual([
     { type: "status", service: "http", state: "starting" },
+    { type: "status", service: "http", state: "starting", doing: "reading files" },
     { type: "status", service: "http", state: "running", endpoints },
     { type: "status", service: "http", state: "running", endpoints, answers: false },
     { type: "status", service: "http", state: "running", endpoints },

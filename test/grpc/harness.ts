@@ -29,10 +29,12 @@ export async function startGrpc(
   config: Record<string, unknown> = {},
   certificatesDir?: string,
   dataDir = temporaryDir(),
+  onProgress: (doing: string) => void = () => {},
 ): Promise<GrpcUnderTest> {
   const service = await startService<GrpcContract>(grpcService, {
     config: { port: 0, webPort: 0, metricsPort: 0, graceMs: 300, ...config },
     dataDir,
+    onProgress,
     ...(certificatesDir && { certificatesDir }),
   });
   const address = service.endpoints[0]?.url.replace(/^grpcs?:\/\//, "") ?? "";

@@ -99,6 +99,11 @@ describe("the note of a card", () => {
     );
     expect(cardNote({ purpose: "REST", status: { state: "stopped" } })).toBe("REST");
   });
+
+  it("[BL-6] says what a long start does", () => {
+    expect(cardNote({ purpose: "REST", status: { state: "starting", since: 1 } })).toBe("Starting");
+    expect(cardNote({ purpose: "REST", status: { state: "starting", since: 1, doing: "reading files" } })).toBe("Starting: reading files");
+  });
 });
 
 describe("a field of the form", () => {

@@ -57,7 +57,17 @@ export interface StartOptions
   extends Partial<
     Pick<
       RunOptions,
-      "config" | "dataDir" | "certificatesDir" | "mode" | "services" | "onView" | "onCounters" | "onStream" | "readKept" | "firstRowId"
+      | "config"
+      | "dataDir"
+      | "certificatesDir"
+      | "mode"
+      | "services"
+      | "onView"
+      | "onProgress"
+      | "onCounters"
+      | "onStream"
+      | "readKept"
+      | "firstRowId"
     >
   > {
   readonly onBatch?: (batch: ServiceBatch) => void;

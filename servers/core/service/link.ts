@@ -33,6 +33,8 @@ export type ToService =
 export type FromService =
   /** The process has loaded and waits for `start`. Its batches can be received at the address `batches` (`receiveBatches`). */
   | { readonly type: "loaded"; readonly batches: string }
+  /** What a start does that takes long. */
+  | { readonly type: "starting"; readonly doing: string }
   | { readonly type: "running"; readonly endpoints: readonly Endpoint[] }
   | { readonly type: "failed"; readonly failure: Failure }
   /** The last message after a requested stop. */

@@ -47,6 +47,7 @@ export interface RunOptions {
   readonly services?: PeerServices;
   readonly onStream?: (message: BinaryFromService | ProviderMessage) => void;
   readonly onView?: (name: string, value: unknown) => void;
+  readonly onProgress?: (doing: string) => void;
   /** `at` is milliseconds since the epoch. */
   /** `at` is in milliseconds since the epoch; `clockMs` is of a clock that nobody sets. */
   readonly onCounters?: (counters: Counters, at: number, clockMs: number) => void;
@@ -162,6 +163,7 @@ export async function runService(service: Service, options: RunOptions): Promise
       },
       log,
       traffic: outbox,
+      progress: (doing) => options.onProgress?.(doing),
       kept: keptRecords(service.id, options.readKept, options.firstRowId ?? 1),
       onStop,
       handle: (given) => {

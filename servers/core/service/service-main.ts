@@ -73,6 +73,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
               onKept = resolve;
             });
           },
+          onProgress: (doing) => link.post({ type: "starting", doing }),
           onView: (name, value) => link.post({ type: "view", name, value }),
           onCounters: (counters, at, clockMs) => link.post({ type: "counters", at, clockMs, counters }),
         });

@@ -100,6 +100,8 @@ export interface ServiceContext<
   certificates(): Promise<InstallationCertificates>;
   readonly log: Log;
   readonly traffic: TrafficSink;
+  /** Says what `start` does where that takes long. The start has its time anew from then on; see `longStep`. */
+  progress(doing: string): void;
   /**
    * What the supervisor keeps of the traffic of this service's earlier processes, the oldest first. Read in bounded batches as it is
    * iterated.

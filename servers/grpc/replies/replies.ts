@@ -66,6 +66,7 @@ export async function openReplies({ file, configured, limits, served, log, show,
   onStop(() => clearTimeout(timer));
 
   function take(next: string): void {
+    const isWarned = problems.length > 0 || (text === "" && isConfigured && revision > 0);
     if (next === "" && isConfigured) log.warning(`${file} is missing or empty: no reply rules are in use until it has some.`);
     text = next;
     revision++;
@@ -77,18 +78,34 @@ export async function openReplies({ file, configured, limits, served, log, show,
     }
     const [problem] = problems;
     if (problem) log.warning(`${file}:${problem.line}:${problem.column}: ${problem.message}. The last valid reply rules stay in use.`);
+    else if (isWarned && (next !== "" || !isConfigured)) log.notable(`${file} has no problem any more: its reply rules are in use.`);
     compile();
   }
 
   function compile(): void {
     if (!isServing) return;
-    const before = new Set(rules.view.map(problemText));
+    const before = rules.view;
     rules = compileRules(parsed, served(), limits.steps);
+    tellOfRules(before);
+    show("replies", { file, isConfigured, revision, problems, rules: rules.view });
+  }
+
+  /** What was said of a rule is taken back when it is not true any more: the warning is still shown. */
+  function tellOfRules(before: readonly ReplyRuleView[]): void {
+    const known = new Set(before.map(problemText));
+    const hadProblem = new Set(before.flatMap(({ key, problem }) => (problem ? [key] : [])));
+    let isTakenBack = false;
     for (const rule of rules.view) {
       const problem = problemText(rule);
-      if (problem && !before.has(problem)) log.warning(`${file}:${problem}. This reply rule is not used.`);
+      if (problem && !known.has(problem)) log.warning(`${file}:${problem}. This reply rule is not used.`);
+      if (problem || !hadProblem.has(rule.key)) continue;
+      isTakenBack = true;
+      const use = rule.enabled ? "is used now" : "has no problem any more, and is switched off";
+      log.notable(`${file}: the reply rule ${rule.name || rule.method} ${use}.`);
     }
-    show("replies", { file, isConfigured, revision, problems, rules: rules.view });
+    // A rule without a name that was changed is another one.
+    if (hadProblem.size > 0 && !isTakenBack && rules.view.every(({ problem }) => !problem))
+      log.notable(`${file}: no reply rule has a problem any more.`);
   }
 
   const kept = await openRepliesFile({

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { GrpcActions, GrpcViews } from "../../../contract/services/grpc.ts";
 import { fileProblem, oneOfField } from "../../core/config/configured-file.ts";
+import { longStep } from "../../core/service/long-step.ts";
 import type { ServiceContext } from "../../core/service/service.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import { type GrpcConfig, grpcConfig } from "../grpc-config.ts";
@@ -9,15 +9,14 @@ import type { ServedProtos } from "../services/served-protos.ts";
 import { DroppedProtos } from "./dropped-protos.ts";
 import { UserProtos } from "./user-protos.ts";
 
-const longestFirstReadMs = 8_000;
-
-/** Resolves when they are served, or after a time limit: large ones are served later. */
+/** Resolves when they are served. */
 export async function serveUserProtos(
-  { config, dataDir, log, view, onStop }: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>,
+  context: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>,
   own: DescriptorPool,
   served: ServedProtos,
   turns: WorkTurns,
 ): Promise<UserProtos> {
+  const { config, dataDir, log, view, onStop } = context;
   const limits = { bytes: config.protoBytes, files: config.protoFiles, types: config.protoTypes };
   const protos = new UserProtos({
     paths: config.protos,
@@ -30,7 +29,7 @@ export async function serveUserProtos(
     show: (state) => view("protos", state),
   });
   onStop(() => protos.close());
-  await Promise.race([protos.reload(), delay(longestFirstReadMs, undefined, { ref: false })]);
+  await longStep(context, "compiling protocol files", protos.open());
   return protos;
 }
 
@@ -39,5 +38,9 @@ export function refuseUnusable(protos: UserProtos): void {
   const unusable = protos.unusable();
   if (!unusable) return;
   const file = oneOfField(grpcConfig.shape, "protos", unusable.path);
-  throw fileProblem(file, `cannot be used: ${unusable.problem}`, `Correct the file or folder, or its path in ${file.env}.`);
+  const hint =
+    unusable.path === ""
+      ? `Name fewer files in ${file.env}, or start again while the computer has less to do.`
+      : `Correct the file or folder, or its path in ${file.env}.`;
+  throw fileProblem(file, `cannot be used: ${unusable.problem}`, hint);
 }

@@ -28,6 +28,8 @@ const shownProblems = 100;
 const loggedProblems = 20;
 /** Of one source. */
 const shownServices = 100;
+/** Of files that change while they are read. */
+const mostFirstReads = 3;
 /** The name of a protocol file, a descriptor set or a folder. */
 const relevantName = /\.(?:proto|binpb|bin|pb|desc|protoset|fds|json)$|^[^.]+$/i;
 
@@ -40,11 +42,17 @@ export class UserProtos {
   #isStopping = false;
   #reading: Promise<void> | undefined;
   #isStale = false;
+  /** Reads since the start. */
+  #reads = 0;
+  #onRead = () => {};
   #revision: string | undefined;
   #result: Pick<CompileResult, "sources" | "problems"> = { sources: [], problems: [] };
   #sources: readonly ProtoSourcePath[] = [];
   #folders: ReadonlySet<string> = new Set();
+  /** Why all of it could not be read and compiled. */
+  #failure: string | undefined;
   #logged = "";
+  #hadProblems = false;
 
   constructor(options: UserProtosOptions) {
     this.#options = options;
@@ -57,6 +65,14 @@ export class UserProtos {
     });
   }
 
+  /** Reads for the first time. Resolves when the files are served, also where they go on changing; never rejects. */
+  async open(): Promise<void> {
+    const mostReads = new Promise<void>((resolve) => {
+      this.#onRead = () => this.#reads === mostFirstReads && resolve();
+    });
+    await Promise.race([this.reload(), mostReads]);
+  }
+
   /** Reads and compiles all files, and serves the valid ones. Resolves when what is on disk now is served; never rejects. */
   reload(): Promise<void> {
     this.#isStale = true;
@@ -66,9 +82,11 @@ export class UserProtos {
     return this.#reading;
   }
 
-  /** The first problem of a path of the setting of which nothing is served. */
+  /** The first problem of a path of the setting of which nothing is served; without a path where it is that of all files. */
   unusable(): { readonly path: string; readonly problem: string } | undefined {
     const { sources, problems } = this.#result;
+    if (this.#failure !== undefined && this.#settings.length > 0 && this.#revision === undefined)
+      return { path: "", problem: this.#failure };
     for (const { id, title } of this.#settings) {
       const problem = problems.find(({ source }) => source === id);
       if (problem && !sources.some((source) => source.id === id && source.files > 0))
@@ -119,11 +137,15 @@ export class UserProtos {
       this.#isStale = false;
       try {
         await this.#read();
+        this.#failure = undefined;
       } catch (error) {
         if (this.#isStopping) break;
-        const problem = `the protocol files could not be compiled, so the earlier ones are still served: ${errorText(error)}`;
+        this.#failure = errorText(error);
+        const problem = `the protocol files could not be compiled, so the earlier ones are still served: ${this.#failure}`;
         this.#result = { ...this.#result, problems: [{ source: "", file: "", problem }] };
       }
+      this.#reads++;
+      this.#onRead();
     }
     this.#show(false);
     this.#writeLog();
@@ -201,7 +223,11 @@ export class UserProtos {
     if (problems.length > loggedProblems) log.warning(`${problems.length - loggedProblems} more problems of protocol files`);
     const files = sources.reduce((sum, source) => sum + source.files, 0);
     const services = sources.reduce((sum, source) => sum + source.services.length, 0);
-    log.info(`Protocol files served: ${files}, from sources: ${sources.length}, with services: ${services}`);
+    const line = `Protocol files served: ${files}, from sources: ${sources.length}, with services: ${services}`;
+    // Takes back what was said of them where warnings are shown.
+    if (this.#hadProblems && problems.length === 0) log.notable(`${line}. None has a problem any more.`);
+    else log.info(line);
+    this.#hadProblems = problems.length > 0;
   }
 }
 

@@ -46,7 +46,7 @@ export function cardNote({ status, purpose }: Pick<ServiceView, "status" | "purp
         ? `Last ran ${clockMinutes(status.lastRun.from)} for ${formatDuration(status.lastRun.to - status.lastRun.from)}`
         : purpose;
     case "starting":
-      return "Starting";
+      return status.doing === undefined ? "Starting" : `Starting: ${status.doing}`;
     case "stopping":
       return "Stopping: open connections are being closed";
     case "running":

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh, IconSquare, IconWifi } from "@tabler/icons-react";
 import { type Endpoint, isOfLan, type ServiceView } from "../../../../contract/service.ts";
 import { servicePages } from "../../services/registry.ts";
-import { Chip, PageTitle } from "../../ui/panel.tsx";
+import { Caption, Chip, PageTitle } from "../../ui/panel.tsx";
 import type { useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import { Since } from "../../ui/status/since.tsx";
 import { RestartNeeded, StateLabel } from "../../ui/status/status-shape.tsx";
@@ -23,6 +23,7 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
       <PageTitle>{title}</PageTitle>
       <StateLabel status={status} />
       <Since status={status} />
+      {status.state === "starting" && status.doing !== undefined && <Caption>{status.doing}</Caption>}
       <EndpointChips className={styles.addresses} title={title} endpoints={lanFirst(endpointsOf(service))} running={running} />
       {openToLan && (
         <Chip tone="warn" tall>

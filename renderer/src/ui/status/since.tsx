@@ -15,14 +15,18 @@ export function useNow(stepMs = 1_000): number {
   return now;
 }
 
-/** How long a service has run, or how long ago it failed. */
+/** How long a service has run or a long start has taken, or how long ago it failed. */
 export function Since({ status }: { status: ServiceStatus }) {
   const now = useNow();
-  if (status.state !== "running" && status.state !== "failed") return null;
+  if (status.state !== "running" && status.state !== "failed" && !isLongStart(status)) return null;
   const ms = now - status.since;
   return (
     <time className={styles.since} title={isoTime(status.since)}>
-      {status.state === "running" ? formatDuration(ms) : formatAgo(ms)}
+      {status.state === "failed" ? formatAgo(ms) : formatDuration(ms)}
     </time>
   );
 }
+
+/** Its process has said what it does. */
+const isLongStart = (status: ServiceStatus): status is Extract<ServiceStatus, { state: "starting" }> =>
+  status.state === "starting" && status.doing !== undefined;
