@@ -130,6 +130,12 @@ describe("configuration", () => {
       "The list has too many entries (at most 2 entries)",
       "at most 2 entries are allowed",
     ],
+    [
+      z.object({ fault: z.discriminatedUnion("kind", [z.object({ kind: z.literal("a") }), z.object({ kind: z.literal("b") })]) }),
+      { fault: { kind: "c" } },
+      "The kind is not a or b",
+      "a or b is needed",
+    ],
     [z.strictObject({}), { more: 1 }, "The request has an unknown field: more", "there is no field more"],
     [z.object({ name: z.string().regex(/^a/) }), { name: "b" }, "The name has the wrong form", "the form is wrong"],
     [

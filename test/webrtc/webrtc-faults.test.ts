@@ -93,6 +93,8 @@ describe("faults on demand", () => {
       ["DELETE", `/faults/peers/${bob.id}`, 200],
     ] as const)
       expect([path, (await overHttp(service, method, path)).status]).toEqual([path, status]);
+    const told = (await overHttp(service, "POST", "/faults/turn?kind=dance")).body;
+    expect(JSON.stringify(told)).toMatch(/"kind: (?:[a-z-]+, )*[a-z-]+ or [a-z-]+ is needed"/);
     const foreign = { Origin: "https://app.example.com" };
     expect((await overHttp(service, "POST", "/faults/turn?kind=credentials", foreign)).status).toBe(403);
     expect((await overHttp(service, "DELETE", "/faults")).status).toBe(200);

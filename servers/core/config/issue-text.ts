@@ -57,15 +57,24 @@ function textOf(issue: Issue): IssueText {
       // A schema's own message is more precise than the name of a format.
       return issue.message.startsWith("Invalid ") ? { predicate: "has the wrong form", need: "the form is wrong" } : own(issue.message);
     case "invalid_union":
+      // The values of the field by which the kinds are told apart.
+      if ("options" in issue && issue.options?.length) {
+        const kinds = listed(issue.options.filter((option) => option !== undefined));
+        return { predicate: `is not ${kinds}`, need: `${kinds} is needed` };
+      }
+      return notValid(issue.message);
     case "invalid_key":
     case "invalid_element":
-      return issue.message.startsWith("Invalid ") ? { predicate: "is not valid", need: "it is not valid" } : own(issue.message);
+      return notValid(issue.message);
     case "custom":
       return own(issue.message);
     default:
       return issue satisfies never;
   }
 }
+
+const notValid = (message: string): IssueText =>
+  message.startsWith("Invalid ") ? { predicate: "is not valid", need: "it is not valid" } : own(message);
 
 /** A message of the schema's own is a sentence; it follows a colon. */
 const own = (message: string): IssueText => {

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { faultKinds, faultSeed, faultTime, rtspFault } from "../../../contract/services/rtsp-faults.ts";
+import { faultKindOf, faultStartOf } from "../../core/faults/fault-query.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
 import type { FaultControl } from "../faults/fault-control.ts";
-import type { ActiveFault, FaultStart, Faults, FaultTarget } from "../faults/faults.ts";
+import type { ActiveFault, Faults, FaultTarget } from "../faults/faults.ts";
 import { isPathName } from "../protocol/header-fields.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { type ManagementAnswer, type ManagementRoute, sessionOf } from "./management-routes.ts";
@@ -20,12 +21,7 @@ const mostListed = 1_000;
 /** Faults on demand over HTTP: the query has what the page's dialog has. docs/rtsp-faults.md explains them. */
 export function faultRoutes({ faults, control, sessions }: FaultRouteParts): readonly ManagementRoute[] {
   function release(target: FaultTarget, query: URLSearchParams): ManagementAnswer {
-    const kind = z
-      .enum(faultKinds)
-      .optional()
-      .safeParse(query.get("kind") ?? undefined);
-    if (!kind.success) throw new HttpRefusal(400, "invalid kind");
-    if (!faults.stop(target, kind.data)) throw new HttpRefusal(404, "fault not found");
+    if (!faults.stop(target, faultKindOf(query, faultKinds))) throw new HttpRefusal(404, "fault not found");
     return done;
   }
   const ofPath = ([path = ""]: readonly string[]) => [path];
@@ -46,7 +42,7 @@ export function faultRoutes({ faults, control, sessions }: FaultRouteParts): rea
       path: /^\/faults\/paths\/(.+?)\/?$/,
       changes: ofPath,
       answer([path = ""], query) {
-        control.startOnPath(checkedPath(path), faultOf(query));
+        control.startOnPath(checkedPath(path), faultStartOf(query, rtspStart));
         return done;
       },
     },
@@ -56,7 +52,7 @@ export function faultRoutes({ faults, control, sessions }: FaultRouteParts): rea
       path: /^\/faults\/sessions\/([^/]+)\/?$/,
       changes: ofSession,
       answer([id = ""], query) {
-        const start = faultOf(query);
+        const start = faultStartOf(query, rtspStart);
         if (start.fault.kind === "description") throw new HttpRefusal(400, "a path has descriptions, and a session has none");
         if (!control.startOnSession(sessionOf(sessions, id), start))
           throw new HttpRefusal(400, "the session publishes or plays by multicast: no packets are its own");
@@ -90,18 +86,4 @@ function checkedPath(path: string): string {
   return path;
 }
 
-/** Throws an HttpRefusal of 400 with what is wrong. */
-function faultOf(query: URLSearchParams): FaultStart {
-  const { forMs, seed, ...fault } = Object.fromEntries([...query].map(([name, text]) => [name, fieldOf(name, text)]));
-  const parsed = z.strictObject({ fault: rtspFault, forMs: faultTime, seed: faultSeed }).safeParse({
-    fault,
-    forMs,
-    ...(seed !== undefined && { seed }),
-  });
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new HttpRefusal(400, `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
-}
-
-/** Seeds and names are texts, also where they are digits. */
-const fieldOf = (name: string, text: string): string | number => (name !== "seed" && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text);
+const rtspStart = z.strictObject({ fault: rtspFault, forMs: faultTime, seed: faultSeed });

@@ -10,6 +10,7 @@ import {
   turnFaultKinds,
   type WebrtcActiveFault,
 } from "../../../contract/services/webrtc-faults.ts";
+import { faultKindOf, faultStartOf } from "../../core/faults/fault-query.ts";
 import type { HttpHandler, HttpMethod, HttpRequest, HttpRoute } from "../../core/http/http-route.ts";
 import { jsonType, send } from "../../core/http/messages/http-answer.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
@@ -46,27 +47,27 @@ export function faultRoutes(faults: WebrtcFaults): readonly HttpRoute[] {
       return done;
     }),
     route("/faults/peers/:peer", "POST", (request) => {
-      const start = startOf(request, z.strictObject({ fault: peerFault, forMs: faultTime, seed: faultSeed }));
+      const start = faultStartOf(queryOf(request), z.strictObject({ fault: peerFault, forMs: faultTime, seed: faultSeed }));
       if (!startOnPeer(parameter(request, "peer"), start)) throw new HttpRefusal(404, "there is no such peer");
       return done;
     }),
     route("/faults/peers/:peer", "DELETE", (request) =>
-      stopped(faults.peers.stop(parameter(request, "peer"), kindOf(request, peerFaultKinds))),
+      stopped(faults.peers.stop(parameter(request, "peer"), faultKindOf(queryOf(request), peerFaultKinds))),
     ),
     route("/faults/relays/:relay", "POST", (request) => {
-      const start = startOf(request, z.strictObject({ fault: relayFault, forMs: faultTime }));
+      const start = faultStartOf(queryOf(request), z.strictObject({ fault: relayFault, forMs: faultTime }));
       if (!faults.startOnRelay(allocationOf(request), start)) throw new HttpRefusal(404, "there is no such relay");
       return done;
     }),
     route("/faults/relays/:relay", "DELETE", (request) =>
-      stopped(faults.relays.stop(allocationOf(request), kindOf(request, relayFaultKinds))),
+      stopped(faults.relays.stop(allocationOf(request), faultKindOf(queryOf(request), relayFaultKinds))),
     ),
     route("/faults/turn", "POST", (request) => {
-      const start = startOf(request, z.strictObject({ fault: turnFault, forMs: faultTime }));
+      const start = faultStartOf(queryOf(request), z.strictObject({ fault: turnFault, forMs: faultTime }));
       if (!faults.startOnTurn(start)) throw new HttpRefusal(404, "TURN is off");
       return done;
     }),
-    route("/faults/turn", "DELETE", (request) => stopped(faults.stopTurn(kindOf(request, turnFaultKinds)))),
+    route("/faults/turn", "DELETE", (request) => stopped(faults.stopTurn(faultKindOf(queryOf(request), turnFaultKinds)))),
   ];
 }
 
@@ -90,24 +91,3 @@ function stopped(hasStopped: boolean): object {
   if (!hasStopped) throw new HttpRefusal(404, "there is no such fault");
   return done;
 }
-
-function kindOf<Kind extends string>(request: HttpRequest, kinds: readonly Kind[]): Kind | undefined {
-  const kind = queryOf(request).get("kind");
-  if (kind === null) return undefined;
-  const known = kinds.find((one) => one === kind);
-  if (!known) throw new HttpRefusal(400, `kind is one of ${kinds.join(", ")}`);
-  return known;
-}
-
-/** Throws an HttpRefusal of 400 with what is wrong. */
-function startOf<Start extends z.ZodType>(request: HttpRequest, schema: Start): z.output<Start> {
-  const fields = [...queryOf(request)].map(([name, text]) => [name, fieldOf(name, text)]);
-  const { forMs, seed, ...fault } = Object.fromEntries(fields);
-  const parsed = schema.safeParse({ fault, ...(forMs !== undefined && { forMs }), ...(seed !== undefined && { seed }) });
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new HttpRefusal(400, `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
-}
-
-/** A seed is a text, also where it is digits. */
-const fieldOf = (name: string, text: string): string | number => (name !== "seed" && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text);
