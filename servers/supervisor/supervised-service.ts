@@ -16,6 +16,7 @@ import type { RateHistoryStore } from "./rate-history.ts";
 import { createRateSamples } from "./rate-samples.ts";
 import { createResumption } from "./resumption.ts";
 import { createSavedValues, without } from "./saved-values.ts";
+import { namedAsSet } from "./setting-names.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import type { Spawner } from "./spawner.ts";
 import { logStatus } from "./status-lines.ts";
@@ -131,6 +132,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   let droppedLogs = 0;
 
   async function explain(failure: Failure, config: Readonly<Record<string, unknown>>): Promise<Failure> {
+    if (failure.code === "CONFIG_INVALID") return { ...failure, hint: namedAsSet(failure.hint, fields()) };
     if (failure.code !== "PORT_IN_USE" || failure.port === undefined) return failure;
     const { port, transport = "tcp" } = failure;
     const use = portUses(service, config).find(
