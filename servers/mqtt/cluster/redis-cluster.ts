@@ -24,6 +24,7 @@ import { Incoming } from "./incoming.ts";
 import { Liveness } from "./liveness.ts";
 import { Membership } from "./membership.ts";
 import { Outgoing } from "./outgoing.ts";
+import { entriesToApply } from "./pace.ts";
 import type { RedisOperation } from "./redis-operation.ts";
 import { RedisSessionStore } from "./redis-session-store.ts";
 import { SessionOwnership } from "./session-ownership.ts";
@@ -96,10 +97,14 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.incoming = new Incoming({
       onEntry: (entry, from, place) => this.taker.take(entry, from, place),
       onFrame: ({ id, frame }, bytes) => {
-        this.commits.read();
-        if (frame.from !== this.brokerId) return;
+        const isOwn = frame.from === this.brokerId;
+        this.incoming.pace.applied(entriesToApply(frame, isOwn));
+        if (!isOwn) {
+          this.commits.read();
+          return;
+        }
         this.outgoing.echoed(frame.seq);
-        this.backlog.received({ id }, bytes);
+        this.backlog.received(id, bytes, frame.entries.length);
       },
       onBroken: (count) => {
         this.broken += count;
@@ -111,10 +116,16 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     });
     this.backlog = new Backlog({
       sentBytes: () => this.outgoing.sentBytes,
+      sentEntries: () => this.outgoing.sentEntries,
+      mark: () => this.outgoing.mark(),
       untakenBytes: () => this.store.heldBytes - this.store.heldOfOthers + this.commits.bytes - this.commits.bytesOfOthers,
       brokers: () => this.liveness.brokers,
       isConnected: () => this.isConnected,
-      positions: async () => replyList(await this.scripts.run("positions", this.brokerId, [presenceOf(channel, "")])).map(replyText),
+      places: async () =>
+        replyList(await this.scripts.run("positions", this.brokerId, [presenceOf(channel, "")])).map((reply) => {
+          const [id = "", room] = replyList(reply).map(replyText);
+          return { id, room: room ? Number(room) : undefined };
+        }),
     });
     this.retained = new SharedRetained(redis.commands);
     this.store = new RedisSessionStore({
@@ -345,6 +356,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   /** Called after the last client has left: the other brokers may take over the remaining sessions immediately. */
   async close(): Promise<void> {
     this.liveness.stop();
+    this.commits.stop();
     clearInterval(this.lossTimer);
     if (this.isConnected) {
       this.flush();
