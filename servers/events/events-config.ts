@@ -37,6 +37,13 @@ export const eventsConfig = z.strictObject({
     env: "EVENTS_MAX_MEBIBYTES",
     group: "Storage",
   }),
+  databaseSeconds: field(wholeNumber(1, 3_600, 10), {
+    title: "Answer of PostgreSQL",
+    help: "How long a statement may take. Its connection counts as lost then: clients get 503, and the next statement has a new one.",
+    unit: "s",
+    env: "EVENTS_DB_SECONDS",
+    group: "Storage",
+  }),
 
   rateLimits: field(z.boolean().default(true), {
     title: "Rate limits",

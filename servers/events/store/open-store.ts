@@ -10,10 +10,12 @@ export interface StoreConfig {
   /** See `databasePlace`; empty for `events.db` in the data folder. */
   readonly database: string;
   readonly maxMebibytes: number;
+  /** How long PostgreSQL may take to answer a statement. */
+  readonly databaseSeconds: number;
 }
 
 /** Throws CONFIG_INVALID. */
-export function createStore({ database, maxMebibytes }: StoreConfig, dataDir: () => string, log: Log): EventStore {
+export function createStore({ database, maxMebibytes, databaseSeconds }: StoreConfig, dataDir: () => string, log: Log): EventStore {
   const place = databasePlace(database);
   const sqlite = (file: string) => createSqliteStore({ file, log, maxBytes: maxMebibytes * 1_048_576 });
   switch (place.kind) {
@@ -22,7 +24,7 @@ export function createStore({ database, maxMebibytes }: StoreConfig, dataDir: ()
     case "file":
       return sqlite(path.resolve(place.file));
     case "postgres":
-      return createPostgresStore({ url: place.url, log });
+      return createPostgresStore({ url: place.url, log, answerMs: databaseSeconds * 1_000 });
     case "unknown":
       throw new ServiceError("CONFIG_INVALID", "EVENTS_DB is not a valid database", place.problem);
   }

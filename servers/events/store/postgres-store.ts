@@ -1,4 +1,5 @@
-import type { Pool, PoolClient } from "pg";
+import { setTimeout as delay } from "node:timers/promises";
+import type { PoolClient, QueryConfig, QueryResult } from "pg";
 import { type EventFilter, type EventRow, eventColumns } from "../../../contract/services/events.ts";
 import type { Log } from "../../core/service/log.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
@@ -6,7 +7,7 @@ import { eventTime, type NewEvent } from "../completion-event.ts";
 import type { EventStore, KeyFilter, PlotCount, PlotFilter, PlotKey, PlotQuery, PlotSlice, Scanned, ScanRange } from "./event-store.ts";
 import { filterSql, postgresDialect } from "./filter-sql.ts";
 import { edgeSql, oldPlots, type SlicePlace, sliceSql, sumOfSlices } from "./plot-slices.ts";
-import { createPostgresPool, postgresPlace } from "./postgres-pool.ts";
+import { createPostgresConnections, isUnanswered, type PostgresConnections, postgresPlace } from "./postgres-pool.ts";
 import { createPostgresScans, idsBetween } from "./postgres-scans.ts";
 import {
   addEvents,
@@ -19,19 +20,24 @@ import {
 } from "./postgres-schema.ts";
 import { blockOf, lastIdOf } from "./rollup.ts";
 import { stepLength, stepSource } from "./sqlite-plots.ts";
-import { postgresStoreError } from "./store-error.ts";
 import { coverTime, hourPlotMs, minutePlotMs, type TimeRange } from "./time-cover.ts";
 
 export interface PostgresStoreOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   readonly log: Log;
+  /** How long a statement may take to be answered. */
+  readonly answerMs?: number;
   readonly now?: () => number;
 }
 
 /** Number of ids that one turn counts into the plots. */
 const turnIds = 16_384;
 const lockTimeoutMs = 2_000;
+/** A statement of a migration takes as long as the table is large. */
+const migrationMs = 86_400_000;
+/** Between two questions whether a lost transaction has ended. */
+const askAgainMs = 50;
 /**
  * Held to the end of each transaction that stores: ids become visible in their order, so that no cursor passes an event that
  * another instance has yet to commit; and two instances never deadlock on the rollups.
@@ -41,24 +47,13 @@ const columns = eventColumns.join(", ");
 const parameter = postgresDialect.parameter;
 
 export function createPostgresStore(options: PostgresStoreOptions): EventStore {
-  const { now = Date.now, log } = options;
+  const { now = Date.now, log, answerMs = 10_000 } = options;
   const place = postgresPlace(options.url);
-  let pool: Pool | undefined;
+  let connections: PostgresConnections | undefined;
 
   async function connected<Result>(use: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    if (!pool) throw new ServiceError("STORE_UNREACHABLE", `${place} is not open`, "Open it first.");
-    let client: PoolClient | undefined;
-    let failed = false;
-    try {
-      client = await pool.connect();
-      return await use(client);
-    } catch (error) {
-      failed = true;
-      throw postgresStoreError(error, place);
-    } finally {
-      // A connection in an unknown state is not used again.
-      client?.release(failed);
-    }
+    if (!connections) throw new ServiceError("STORE_UNREACHABLE", `${place} is not open`, "Open it first.");
+    return connections.use(use);
   }
 
   const all = <Row>(text: string, values: readonly unknown[] = []) =>
@@ -66,18 +61,55 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
 
   const scans = createPostgresScans(all);
 
-  const inTransaction = <Result>(use: (client: PoolClient) => Promise<Result>) =>
-    connected(async (client) => {
-      await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}; ${writeLock}`);
-      try {
-        const result = await use(client);
-        await client.query("COMMIT");
-        return result;
-      } catch (error) {
-        await client.query("ROLLBACK").catch(() => {});
-        throw error;
+  async function inTransaction<Result>(use: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    let begun: Transaction | undefined;
+    let used: { readonly result: Result } | undefined;
+    try {
+      return await connected(async (client) => {
+        begun = await begin(client);
+        try {
+          const result = await use(client);
+          used = { result };
+          await client.query("COMMIT");
+          return result;
+        } catch (error) {
+          if (!isUnanswered(error)) await client.query("ROLLBACK").catch(() => {});
+          throw error;
+        }
+      });
+    } catch (error) {
+      const isLost = error instanceof ServiceError && error.code === "STORE_UNREACHABLE";
+      if (begun && isLost && (await endLost(begun)) === "committed" && used) return used.result;
+      throw error;
+    }
+  }
+
+  async function begin(client: PoolClient): Promise<Transaction> {
+    // Several statements have as many results, which the types do not know.
+    const results = (await client.query(
+      `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${answerMs}; ${writeLock};
+       SELECT txid_current() AS id, pg_backend_pid() AS pid`,
+    )) as unknown as readonly QueryResult<Transaction>[];
+    return results.at(-1)?.rows[0] as Transaction;
+  }
+
+  /**
+   * What became of a transaction whose connection was lost: whether its COMMIT arrived only the server knows. One that is still open
+   * there would hold its locks, and might yet be committed by what is under way: it is ended. Undefined where the server cannot be asked.
+   */
+  async function endLost({ id, pid }: Transaction): Promise<string | undefined> {
+    const startedAt = performance.now();
+    try {
+      for (;;) {
+        const [row] = await all<{ status: string | null }>("SELECT txid_status($1) AS status", [id]);
+        if (row?.status !== "in progress" || performance.now() - startedAt > answerMs) return row?.status ?? undefined;
+        await all(endBackend, [pid, id]);
+        await delay(askAgainMs);
       }
-    });
+    } catch {
+      return undefined;
+    }
+  }
 
   async function count({ device_id, outcome }: KeyFilter): Promise<number> {
     const { where, values } = filterSql({ device_id, outcome }, postgresDialect);
@@ -198,13 +230,13 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
     kind: "postgres",
     place,
     async open() {
-      if (pool) return;
-      pool = await createPostgresPool({ url: options.url, place, log });
+      if (connections) return;
+      connections = await createPostgresConnections({ url: options.url, place, log, answerMs });
       try {
         await inTransaction(migrate);
       } catch (error) {
-        await pool.end();
-        pool = undefined;
+        await connections.close();
+        connections = undefined;
         throw error;
       }
     },
@@ -248,11 +280,21 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
     plot,
     countPlotted,
     async close() {
-      await pool?.end();
-      pool = undefined;
+      await connections?.close();
+      connections = undefined;
     },
   };
 }
+
+interface Transaction {
+  readonly id: number;
+  /** Of the server's process for it. */
+  readonly pid: number;
+}
+
+/** Only while it has this transaction. */
+const endBackend = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE pid = $1 AND backend_xid::text = ($2::bigint % 4294967296)::text`;
 
 async function migrate(client: PoolClient): Promise<void> {
   await client.query(createMigrations);
@@ -260,7 +302,7 @@ async function migrate(client: PoolClient): Promise<void> {
   const applied = new Set((rows as { id: number }[]).map(({ id }) => id));
   for (const { id, name, statements } of migrations) {
     if (applied.has(id)) continue;
-    for (const statement of statements) await client.query(statement);
+    for (const text of statements) await client.query({ text, query_timeout: migrationMs } as QueryConfig);
     await client.query("INSERT INTO _migrations (id, name) VALUES ($1, $2)", [id, name]);
   }
 }
