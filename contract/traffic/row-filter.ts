@@ -65,6 +65,10 @@ export function possibleStatusWords(tone: Tone): string {
   return tone === "aborted" ? "aborted" : "";
 }
 
+/** The words that lists show for a row besides those of its texts. */
+const addedWords = (row: Omit<TrafficRow, "service">): string =>
+  isHttp(row) ? statusWord(row) : row.tone === "pending" ? possibleStatusWords("pending") : "";
+
 const isHttp = ({ kind }: Pick<TrafficRow, "kind">) => kind === "http" || kind === "websocket";
 
 /** Why it was refused: as it is recorded, and as a list shows it. */
@@ -73,6 +77,6 @@ export const reasonTexts = ({ reason }: Pick<TrafficRow, "reason">): string =>
 
 /** Whether the texts of a row, as lists show them, contain a needle; adjacent fields are joined by a space. */
 export const hasText = (row: Omit<TrafficRow, "service">, needle: string): boolean =>
-  `${row.verb} ${row.target}\n${row.outcome}\n${isHttp(row) ? statusWord(row) : ""}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.peerName ?? ""} ${reasonTexts(row)}\n${row.preview}`
+  `${row.verb} ${row.target}\n${row.outcome}\n${addedWords(row)}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.peerName ?? ""} ${reasonTexts(row)}\n${row.preview}`
     .toLowerCase()
     .includes(needle);

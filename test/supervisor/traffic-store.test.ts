@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
 import type { RowRange, TrafficQuery } from "../../servers/supervisor/traffic/row-search.ts";
-import { recordsOf, rowsOfBatch } from "../support/records.ts";
+import { type Row, recordsOf, rowsOfBatch } from "../support/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 import { batch, create, createMemory, everything, record, row, textOf } from "./traffic-stores.ts";
@@ -217,6 +217,22 @@ describe("traffic store", () => {
     store.add(batch(Array.from({ length: 4_000 }, (_, at) => row(at + 5_001))));
     const { rows } = await found;
     expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 1_000 }, (_, at) => 5_000 - at));
+  });
+
+  it("[BL-541] open rows of every kind are found by the words that lists show for them; the dashboard's lists decide alike", async () => {
+    const store = create();
+    const open = (id: number, kind: Row["kind"], outcome = "") => row(id, "pending", { kind, outcome });
+    store.add(batch([open(1, "grpc-call"), open(2, "rtsp", "playing"), open(3, "http"), open(4, "http", "200"), row(5, "ok")]));
+    const all = (await store.read(everything)).rows;
+    for (const [text, ...expected] of [
+      ["open", 4, 2, 1],
+      ["Pending", 3, 2, 1],
+      ["playing", 2],
+    ] as const) {
+      const { rows } = await store.read({ ...everything, text });
+      expect([text, ...rows.map(({ id }) => id)]).toEqual([text, ...expected]);
+      expect([text, ...all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)]).toEqual([text, ...expected]);
+    }
   });
 
   it("[BL-129] [WEBRTC-436] rows are filtered by state, target, outcome and kind too; the dashboard's lists decide alike", async () => {
