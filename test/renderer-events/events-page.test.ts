@@ -3,7 +3,7 @@ import { type EventJob, eventColumns } from "../../contract/services/events.ts";
 import { copyAs } from "../../renderer/src/inspectors/http/copy-as.ts";
 import { eventTableColumns } from "../../renderer/src/services/events/event-columns.tsx";
 import { eventField, eventTimeText, fieldGroups } from "../../renderer/src/services/events/event-fields.ts";
-import { filterAt, filterWords, isFiltering, noFilter } from "../../renderer/src/services/events/event-filter.ts";
+import { filterAt, filterWords, isFiltering, noFilter, textNote } from "../../renderer/src/services/events/event-filter.ts";
 import { newestFirst, orderAfter } from "../../renderer/src/services/events/event-pages.ts";
 import { pageWords } from "../../renderer/src/services/events/events-status-line.tsx";
 import { exampleEvents } from "../../renderer/src/services/events/example-events.ts";
@@ -198,4 +198,13 @@ describe("a job", () => {
     ]);
     expect(shownJob([generated], now + 20_000)).toBeUndefined();
   });
+});
+
+it("[EV-240] a text that looks like a term with a field is named, and the menus beside the filter", () => {
+  expect(textNote("outcome:accepted status:4xx")?.text).toBe("“status:”, “outcome:” are no fields here: use the menus");
+  expect(textNote("foo:bar")).toEqual({
+    text: "“foo:” is no field here: use the menus",
+    title: expect.stringMatching(/^Searched as text\. /),
+  });
+  expect(["rust", "", "a 12:30", "foo: bar"].map(textNote)).toEqual([undefined, undefined, undefined, undefined]);
 });

@@ -4,13 +4,14 @@ import { z } from "zod";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import type { TermField } from "../../../../contract/traffic/row-query.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
 import type { RowCommands } from "../../inspectors/kind-commands.ts";
 import { LeftOut } from "../../list/list-status.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { isSearching } from "../../list/rows-shown.ts";
-import { noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
+import { filterHint, filterNote, noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveFilter, useRowNow } from "../../list/use-live-list.ts";
@@ -39,6 +40,8 @@ interface OtherRowsOptions {
 }
 
 const shownRows = z.enum(["unsuccessful", "all"]);
+/** That the filter has for these rows. */
+const fields: readonly TermField[] = ["status", "method", "path", "client", "reason"];
 const rowId = ({ id }: TrafficRow) => id;
 
 /**
@@ -78,6 +81,7 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
   const commandsOf = useRowCommands(() => rowCommands, choice.open);
   if (isEmpty) return null;
   const hasNone = matching === 0 && text === "";
+  const note = filterNote(text, fields);
   return (
     <LowerPanel
       title={title}
@@ -110,8 +114,11 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
               {`${formatCount(unrecorded)} not recorded`}
             </LeftOut>
           )}
+          {note && <LeftOut title={note.title}>{note.text}</LeftOut>}
           <Spring />
-          {!hasNone && <FilterInput width={190} slash={false} placeholder={placeholder} value={text} onChange={setText} />}
+          {!hasNone && (
+            <FilterInput width={190} slash={false} placeholder={placeholder} hint={filterHint(fields)} value={text} onChange={setText} />
+          )}
         </>
       )}
     >

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { EventFilter, EventRange } from "../../../../contract/services/events.ts";
 import { eventRanges, samplePluginVersion } from "../../../../contract/services/events.ts";
+import { namedFields, unknownFields } from "../../../../contract/traffic/row-query.ts";
 import { listText } from "../../ui/texts/quantity.ts";
 
 /** The toolbar's settings; an empty text is no filter. */
@@ -30,6 +31,20 @@ export const isFiltering = (filter: ShownFilter): boolean =>
   filter.range !== "all" ||
   filter.sample !== "all" ||
   [filter.text, filter.device, filter.outcome, filter.language, filter.provider].some((part) => part.trim() !== "");
+
+/** Of the field of `text`. */
+export const textHint =
+  "Several words are searched as one text, in device, outcome, language, provider, extension, plugin version and scope. Single fields have menus beside it";
+
+/** Names what looks like a term with a field, which other lists have: here menus choose by a field. */
+export function textNote(text: string): { readonly text: string; readonly title: string } | undefined {
+  const names = [...namedFields(text), ...unknownFields(text)].map((name) => `“${name}:”`);
+  if (names.length === 0) return undefined;
+  return {
+    text: `${names.join(", ")} ${names.length === 1 ? "is no field" : "are no fields"} here: use the menus`,
+    title: `Searched as text. ${textHint}.`,
+  };
+}
 
 const minuteMs = 60_000;
 const spansMs: Readonly<Record<Exclude<EventRange, "all">, number>> = {

@@ -3,11 +3,12 @@ import { IconChevronLeft, IconChevronLeftPipe, IconChevronRight, IconChevronRigh
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
-import { StatusLink } from "../../list/list-status.tsx";
+import { LeftOut, StatusLink } from "../../list/list-status.tsx";
 import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import { formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 import { Tooltip } from "../../ui/tooltip.tsx";
+import { textNote } from "./event-filter.ts";
 import type { EventPages, EventPagesView } from "./event-pages.ts";
 import styles from "./events-status-line.module.css";
 
@@ -30,10 +31,12 @@ export function EventsStatusLine({ pages, view, rate, service, available, onFoll
   const lastKnown = view.exact || view.sortedAmong !== undefined;
   const isLast = !view.more || !available;
   const isFirst = view.isFirst || !available;
+  const note = textNote(view.filter.text);
   return (
     <StatusLine>
       <Facts>
         {running ? <Following view={view} onFollow={onFollow} /> : <Stopped view={view} available={available} service={service} />}
+        {note && <LeftOut title={note.title}>{note.text}</LeftOut>}
         {service && running && <span>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${service.rateUnit}`}</span>}
         {view.sortedAmong !== undefined && (
           <span className={styles.limited} title="A sorted list holds this many rows. Filter to sort others.">

@@ -4,7 +4,7 @@ import { useControl } from "../../control/client-context.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { type Choice, PickFilter } from "../../ui/forms/pick-filter.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
-import type { ShownFilter } from "./event-filter.ts";
+import { type ShownFilter, textHint } from "./event-filter.ts";
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-toolbar.module.css";
 
@@ -39,7 +39,7 @@ export function EventsToolbar({ filter, onFilter, view }: EventsToolbarProps) {
   return (
     <div className={styles.toolbar} role="toolbar" aria-label="Filter the events">
       <div className={styles.filter}>
-        <FilterInput width="100%" placeholder="Filter by text" value={filter.text} onChange={(text) => set({ text })} />
+        <FilterInput width="100%" placeholder="Filter by text" hint={textHint} value={filter.text} onChange={(text) => set({ text })} />
       </div>
       <PickFilter
         service="events"
