@@ -26,6 +26,9 @@ interface RepliesDialogProps {
 export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
   const rules = useMqttView("replies")?.rules ?? noRules;
   const [edited, setEdited] = useState<ReplyDraft>();
+  const isFormLeft = !opened && edited !== undefined;
+  // Opened again it begins with the list.
+  if (isFormLeft) setEdited(undefined);
   return (
     <Dialog opened={opened} onClose={onClose} title="Auto-reply rules" size="lg">
       {edited ? (
