@@ -117,3 +117,26 @@ it("[MQTT-509] places of a queue that is made shorter while it is gone through c
   expect([...met]).toEqual(["0", "1", "2", "3", "4", "5"]);
   expect(queue.length).toBe(4);
 });
+
+it("[MQTT-509] absent members of a shared subscription whose messages have expired are not looked at again with each message", async () => {
+  const { engine } = await startEngine();
+  const clients = ["a", "b", "c"].map((name) => new MemoryClient(engine, name, kept(name)));
+  for (const client of clients) client.subscribe("$share/g/jobs", 1);
+  await expect.poll(() => clients.every(({ received }) => received.length === 2)).toBe(true);
+  for (const { connection } of clients) connection.cutOff("The connection was lost.");
+  const expiresAt = steadyNow() + 100;
+  for (let count = 0; count < 6; count++)
+    engine.publishInternal(new Message({ topic: "jobs", payload: Buffer.from(String(count)), qos: 1, retain: false, expiresAt }));
+  const group = engine.groups.get("$share/g/jobs");
+  expect(group?.isHeld).toBe(true);
+  await expect.poll(() => engine.counters.dropped.expired, { timeout: 5_000 }).toBe(6);
+  const worker = new MemoryClient(engine, "worker", kept("worker"));
+  worker.subscribe("$share/g/jobs", 1);
+  await expect.poll(() => worker.received.length).toBe(2);
+  engine.gatherShared(engine.sessions.get("worker") as never);
+  await expect.poll(() => group?.isHeld).toBe(false);
+  // They hold what comes later.
+  worker.connection.cutOff("The connection was lost.");
+  engine.publishInternal(new Message({ topic: "jobs", payload: Buffer.from("later"), qos: 1, retain: false }));
+  expect(group?.isHeld).toBe(true);
+});

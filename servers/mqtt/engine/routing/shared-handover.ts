@@ -38,7 +38,7 @@ export class SharedHandover {
 
   /** The session's client has left, or other members can take what it has. */
   offer(session: Session): void {
-    if (!session.groups || session.inflight.size + session.queue.length === 0) return;
+    if (!session.groups || !hasMessages(session)) return;
     if (this.holders.get(session)) this.again.add(session);
     else this.holders.set(session, undefined);
     this.begin();
@@ -124,7 +124,8 @@ export class SharedHandover {
         if (++looks % looksOfStep === 0) yield;
         if (!session.recipient || session.readiness(undefined, member) < 3) return;
         const absent = this.parts.sessions.get(holder.clientId);
-        if (absent && absent !== session && absent === holder && this.isAway(absent)) this.offer(absent);
+        // What it had may have expired.
+        if (absent && absent !== session && absent === holder && this.isAway(absent) && hasMessages(absent)) this.offer(absent);
         else group.holdsNoMore(holder);
       }
     }
@@ -178,6 +179,8 @@ export class SharedHandover {
     return true;
   }
 }
+
+const hasMessages = ({ inflight, queue }: Session): boolean => inflight.size + queue.length > 0;
 
 function hasHolders(groups: Iterable<SharedGroup>): boolean {
   for (const { isHeld } of groups) if (isHeld) return true;
