@@ -97,7 +97,8 @@ it("[RTSP-226] an error of ours in a message of a client ends that client, with 
   turns.close();
 });
 
-it("[RTSP-262] a publisher whose messages wait for their turn is not silent, and is once they were taken", async () => {
+/** A publisher of a connection that says that it is silent after 200 ms, and whose turn is over while `share` says so. */
+async function openSilent(onPublish: (connection: RtmpConnection) => void) {
   const share = { isOver: false, later() {} };
   let work = () => {};
   const join = (_address: string, goOn: () => void) => {
@@ -105,14 +106,17 @@ it("[RTSP-262] a publisher whose messages wait for their turn is not silent, and
     return share;
   };
   const reasons: string[] = [];
-  let media = 0;
+  const taken = { media: 0, published: 0 };
   const server = createServer((socket) => {
     const connection: RtmpConnection = new RtmpConnection(socket, {
       limits: { messageBytes: 1 << 20, silenceMs: 200 },
       turns: { join } as unknown as WorkTurns,
       held: new SharedBudget(1 << 30),
-      onPublish: () => connection.accept(),
-      onMedia: () => media++,
+      onPublish() {
+        taken.published++;
+        onPublish(connection);
+      },
+      onMedia: () => taken.media++,
       onClosed: (reason) => void reasons.push(reason),
     });
   });
@@ -127,14 +131,34 @@ it("[RTSP-262] a publisher whose messages wait for their turn is not silent, and
     client.write(writeMessage({ type: messageType.command, chunkStream: 3, stream: 0, payload: writeAmf(values) }));
   command("connect", 1, { app: "live" });
   command("publish", 2, null, "a", "live");
-  await until(() => Buffer.concat(answers).includes("NetStream.Publish.Start"));
+  const begun = () => until(() => Buffer.concat(answers).includes("NetStream.Publish.Start"));
+  return { begun, client, reasons, share, taken, work: () => work() };
+}
+
+it("[RTSP-262] a publisher whose messages wait for their turn is not silent, and is once they were taken", async () => {
+  const { begun, client, reasons, share, taken, work } = await openSilent((connection) => connection.accept());
+  await begun();
   share.isOver = true;
   client.write(writeMessage({ type: messageType.audio, chunkStream: 3, stream: 1, payload: Buffer.from([0xaf, 1, 0]) }));
   await delay(700);
-  expect([media, reasons]).toEqual([0, []]);
+  expect([taken.media, reasons]).toEqual([0, []]);
   share.isOver = false;
   work();
-  expect(media).toBe(1);
+  expect(taken.media).toBe(1);
+  await until(() => reasons.length > 0);
+  expect(reasons).toEqual(["it sent nothing for too long"]);
+});
+
+it("[RTSP-262] a publisher that waits for the answer of the service has published in time", async () => {
+  let asked: RtmpConnection | undefined;
+  const { begun, reasons, taken } = await openSilent((connection) => {
+    asked = connection;
+  });
+  await until(() => taken.published > 0);
+  await delay(700);
+  expect(reasons).toEqual([]);
+  asked?.accept();
+  await begun();
   await until(() => reasons.length > 0);
   expect(reasons).toEqual(["it sent nothing for too long"]);
 });

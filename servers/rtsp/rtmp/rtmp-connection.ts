@@ -322,6 +322,7 @@ export class RtmpConnection {
     this.#state = "waiting";
     this.#chunkLimits.messageBytes = this.#parts.limits.messageBytes;
     // Until the service has answered.
+    this.#silence.clear();
     this.#parts.onPublish({
       ...targetOf(this.#app, streamName, this.#serverUrl),
       userAgent: this.#userAgent,
