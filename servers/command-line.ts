@@ -73,7 +73,7 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
       flag: flagName(service, field).slice(2),
     })),
   );
-  let values: Record<string, string | boolean | undefined>;
+  let values: Record<string, string | boolean | readonly string[] | undefined>;
   try {
     ({ values } = parseArgs({
       args: withBooleanValues(
@@ -81,14 +81,14 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
         serviceFlags.flatMap(({ boolean, flag }) => (boolean ? [flag] : [])),
       ),
       options: {
-        ...Object.fromEntries(Object.entries(programFlags).map(([name, { type }]) => [name, { type }])),
+        ...Object.fromEntries(Object.entries(programFlags).map(([name, { type }]) => [name, { type, multiple: name === "only" }])),
         ...Object.fromEntries(serviceFlags.map(({ flag }) => [flag, { type: "string" as const }])),
       },
       strict: true,
       allowPositionals: false,
-    }) as { values: Record<string, string | boolean | undefined> });
+    }) as { values: typeof values });
   } catch (cause) {
-    throw usage((cause as Error).message.split(". ")[0] ?? "unknown option", cause);
+    throw usage(parseProblem((cause as Error).message), cause);
   }
   const text = (name: string) => (typeof values[name] === "string" ? values[name] : undefined);
   const parseCount = (name: string, least: number, most: number): number | undefined => {
@@ -105,7 +105,7 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
     (name) => values[name] !== undefined,
   );
   if (shells[0] === "desktop" && notDesktop) throw usage(`--desktop and --${notDesktop} exclude each other`);
-  const only = text("only");
+  const only = (values.only as readonly string[] | undefined)?.join(",");
   if (only !== undefined && values["start-all"]) throw usage("--only and --start-all exclude each other");
 
   // As of a variable that is not set: the folder would be the one that Backlot was started in.
@@ -139,6 +139,13 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
     version: values.version === true,
     flags,
   };
+}
+
+/** Of a message of `parseArgs`, what was wrong, in one line. */
+function parseProblem(message: string): string {
+  const ambiguous = /^Option '(--[\w-]+)' argument is ambiguous/.exec(message)?.[1];
+  if (ambiguous) return `${ambiguous} has no value; one that begins with a dash is written ${ambiguous}=-1`;
+  return message.split(". ")[0] ?? "unknown option";
 }
 
 /** `--http-open-to-lan` alone means true: a boolean field takes its value only after "=" or as true/false. */

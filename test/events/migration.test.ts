@@ -256,6 +256,10 @@ it("[EV-33] the same with a file: URL", async () => {
   const { url } = await startEvents({ database: `file://${dir}/my%20events.db` });
   await post(url, eventBody());
   expect(statSync(path.join(dir, "my events.db"), { throwIfNoEntry: false })?.size).toBeGreaterThan(0);
+  expect(databasePlace("postgres//user:secret@host/db")).toMatchObject({
+    kind: "unknown",
+    problem: expect.stringMatching(/^A colon is missing/),
+  });
   expect(databasePlace("file:data/e%20f.db")).toEqual({ kind: "file", file: "data/e f.db" });
   expect(databasePlace("C:\\data\\events.db")).toEqual({ kind: "file", file: "C:\\data\\events.db" });
 });

@@ -13,6 +13,9 @@ const examples = "a file, file:///path, or postgres://user:password@host:5432/da
 export function databasePlace(text: string): DatabasePlace {
   if (text === "") return { kind: "standard" };
   if (text.startsWith(":")) return { kind: "unknown", problem: `This is not a file. Write ${examples}.` };
+  // It may have a password, and the value of a file is shown.
+  if (/^postgres(?:ql)?\/\//i.test(text))
+    return { kind: "unknown", problem: "A colon is missing. Write postgres://user:password@host:5432/database." };
   // One letter is a Windows drive.
   const scheme = /^([a-z][a-z\d+.-]+):/i.exec(text)?.[1]?.toLowerCase();
   switch (scheme) {
