@@ -140,6 +140,9 @@ it("[EV-26] with a hop count the entry added by the outermost trusted proxy is u
   const listed = { hops: 0, addresses: ["127.0.0.1", "10.0.0.0/8"] };
   expect(address(listed, "6.6.6.6, 203.0.113.9, 10.1.2.3")).toBe("203.0.113.9");
   expect(createClientAddress(listed)("192.0.2.7", "203.0.113.9")).toBe("192.0.2.7");
+  // Of those behind one another the last 64 are looked at.
+  const many = ["203.0.113.9", ...Array.from({ length: 4_000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`)].join(",");
+  expect(createClientAddress({ hops: 0, addresses: ["loopback", "10.0.0.0/8"] })("127.0.0.1", many)).toBe("10.0.15.96");
   const both = { hops: 1, addresses: ["10.0.0.0/8"] };
   expect(address(both, "6.6.6.6, 203.0.113.9, 10.1.2.3")).toBe("203.0.113.9");
   expect(address(both, "6.6.6.6, 203.0.113.9")).toBe("203.0.113.9");

@@ -9,6 +9,9 @@ export interface TrustedProxies {
   readonly addresses: readonly string[];
 }
 
+/** More proxies in a row than there are: a head may have thousands of addresses, each of which is compared with those that are trusted. */
+const mostHops = 64;
+
 /**
  * The address of the client behind the trusted proxies; without any, X-Forwarded-For is ignored,
  * since every client can write it. Throws CONFIG_INVALID for an entry that is neither an address nor a network.
@@ -20,7 +23,7 @@ export function createClientAddress(proxies: TrustedProxies): (remote: string | 
     let client = plainAddress(remote ?? "");
     if (forwardedFor === undefined || (hops === 0 && !trusted)) return client;
     const entries = forwardedFor.split(",");
-    for (let hop = 0; entries.length > 0; hop++) {
+    for (let hop = 0; entries.length > 0 && hop < mostHops; hop++) {
       if (hop >= hops && !trusted?.(client)) break;
       const before = addressInField(entries.pop() ?? "");
       // An invalid address was not written by a trusted proxy.
