@@ -23,10 +23,14 @@ export function createSavedValues(service: Service, settings: SettingsFile): Sav
   const valuesOf = ({ profiles, activeProfile }: Settings): Values => profiles[activeProfile]?.services[id] ?? {};
   let saving: Promise<unknown> = Promise.resolve();
 
-  /** One after the other: the secrets that a form does not show are those of the save before. `make` gets the active profile's values as they were. */
+  /**
+   * One after the other: the secrets that a form does not show are those of the save before. `make` gets the active profile's values as they were. The profile
+   * is the one that is active at the call.
+   */
   function save(make: (known: Values) => Promise<(values: Values) => Values>): Promise<void> {
+    const { activeProfile } = settings.current;
     const saved = saving.then(async () => {
-      const { activeProfile } = settings.current;
+      checkActive(settings.current, activeProfile);
       const change = await make(valuesOf(settings.current));
       await settings.update((current) => {
         checkActive(current, activeProfile);

@@ -48,3 +48,15 @@ it("[BL-505] of two saves at the same moment the second one has the password of 
   expect([linesOf(saved, "alice").length, linesOf(saved, "bob").length]).toEqual([before.length, before.length]);
   for (const line of linesOf(saved, "alice")) expect(before).not.toContain(line);
 });
+
+it("[BL-505] a save that waits for another one does not end in the profile that is activated meanwhile", async () => {
+  const settings = await openSettings(temporaryDir(), () => {});
+  const saved = createSavedValues(mqttService, settings);
+  await settings.update((current) => ({ ...current, profiles: { ...current.profiles, Other: { services: {} } } }));
+  const saves = [saved.write({ users: ["alice:first"] }, []), saved.write({ port: 21_000 }, [])].map((save) =>
+    save.then(() => "", toFailure),
+  );
+  await settings.update((current) => ({ ...current, activeProfile: "Other" }));
+  expect(await Promise.all(saves)).toMatchObject([{ code: "SETTINGS_CHANGED" }, { code: "SETTINGS_CHANGED" }]);
+  expect(saved.current).toEqual({});
+});
