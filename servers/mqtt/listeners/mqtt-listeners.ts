@@ -28,24 +28,16 @@ export interface ListenersOptions {
 }
 
 const longestHandshakeMs = 3_000;
-/** Those that come in one turn of the event loop may be some. */
-const oneMore = 16;
 
 /** Resolves with the real ports when all of them listen. */
 export async function startListeners(options: ListenersOptions): Promise<ListenerPorts> {
   const { engine, ports, openToLan, allowedOrigins, tls, tlsHandshakes, onStop } = options;
   const turns = new WorkTurns();
   const ends = new EndsInTurns(turns.connection(""));
-  const { connectTimeoutMs, sockets } = engine.limits;
+  const { connectTimeoutMs } = engine.limits;
   const isOriginAllowed = createOriginCheck(allowedOrigins);
-  // Sockets with unfinished handshakes are not connections of the engine yet.
-  const bounded = <Bounded extends Server>(server: Bounded): Bounded => {
-    // The engine decides who gives way to one more.
-    server.maxConnections = sockets + oneMore;
-    return server.on("drop", () => engine.observer.turnedAway?.());
-  };
-  const listen = (port: number, createServer: () => Server) =>
-    listenTcp({ port, openToLan, onStop, createServer: () => bounded(createServer()) });
+  // The engine decides who gives way to one more, and `tlsHandshakes` where it is not a connection of the engine yet.
+  const listen = (port: number, createServer: () => Server) => listenTcp({ port, openToLan, onStop, createServer });
 
   // For the upgrade; then the same time applies to the CONNECT.
   const requestTimes = { headersTimeout: connectTimeoutMs, requestTimeout: connectTimeoutMs, connectionsCheckingInterval: 250 };
@@ -82,7 +74,7 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
       tlsHandshakes,
       faults,
       handshakeMs,
-      createServer: (options) => bounded(createServer(options)),
+      createServer,
     });
   const mqtts =
     ports.mqtts === undefined

@@ -1,6 +1,6 @@
 import type { RemoteInfo, Socket as UdpSocket } from "node:dgram";
 import { createServer, type Socket } from "node:net";
-import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
+import { createServer as createTlsServer } from "node:tls";
 import { SharedBudget } from "../../core/limits/shared-budget.ts";
 import { ConnectionCount, type ConnectionLimits } from "../../core/net/connection-count.ts";
 import { DatagramShares } from "../../core/net/datagram-shares.ts";
@@ -105,7 +105,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
         faults,
         handshakeMs,
         onStop,
-        createServer: (material) => secureServer(material, streams.connections, (socket) => accept("tls", socket)),
+        createServer: (material) => createTlsServer(material, (socket) => accept("tls", socket)),
       })
     : 0;
 
@@ -143,11 +143,4 @@ async function retryAnyPort(
       if (wanted !== 0 || attempt === attempts || !(error instanceof ServiceError && error.code === "PORT_IN_USE")) throw error;
     }
   }
-}
-
-function secureServer(tls: TlsOptions, connections: number, accept: (socket: Socket) => void): TlsServer {
-  const server = createTlsServer(tls, accept);
-  // Also those that have not finished the handshake.
-  server.maxConnections = connections;
-  return server;
 }
