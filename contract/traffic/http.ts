@@ -14,7 +14,7 @@ export interface HttpBody {
   readonly hiddenIn?: number;
   /** Set where it was cut because so much of other bodies was kept at the time. */
   readonly overBudget?: boolean;
-  /** Set where the exchange ended before all of it had come, as one that was refused by its head: what came is `bytes`. */
+  /** Set where the exchange ended before all of it was read, as one that was refused by its head: what was read is `bytes`. */
   readonly isPart?: boolean;
 }
 

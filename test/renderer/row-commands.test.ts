@@ -77,8 +77,8 @@ describe("a row that is sent again", () => {
     const { asked, client } = clientOf({});
     const run = (body: HttpBody) => httpRowCommands().http?.resend?.run(client, exchange(body), service("http"));
     await expect(run({ bytes: 9, base64: base64("hello") })).rejects.toThrow("Only the start of its body was recorded.");
-    await expect(run({ bytes: 5, base64: base64("hello"), isPart: true })).rejects.toThrow("It ended before all of its body came.");
-    await expect(run({ bytes: 0, base64: "", isPart: true })).rejects.toThrow("It ended before its body came.");
+    await expect(run({ bytes: 5, base64: base64("hello"), isPart: true })).rejects.toThrow("It ended before all of its body was read.");
+    await expect(run({ bytes: 0, base64: "", isPart: true })).rejects.toThrow("It ended before its body was read.");
     await expect(run({ bytes: 5, base64: base64("hello"), hiddenIn: 5 })).rejects.toThrow("hidden in the recording");
     const { request } = exchange({ bytes: 0, base64: "" });
     const withoutToken = { ...plain, request: { ...request, headers: [["Authorization", "Bearer •••"]] as HeaderList } };
@@ -166,9 +166,9 @@ describe("a row that is opened in Try", () => {
     expect(refused({ method: "PROPFIND" })).toThrow("Try does not send PROPFIND.");
     expect(refused({ target: "*" })).toThrow("Its target is not a path.");
     expect(refused({ body: { bytes: 9, base64: base64("hello") } })).toThrow("Only the start of its body was recorded.");
-    expect(refused({ body: { bytes: 5, base64: base64("hello"), isPart: true } })).toThrow("It ended before all of its body came.");
+    expect(refused({ body: { bytes: 5, base64: base64("hello"), isPart: true } })).toThrow("It ended before all of its body was read.");
     expect(refused({ body: { bytes: 5, base64: base64("a=•••"), hiddenIn: 5, isPart: true } })).toThrow(
-      "It ended before all of its body came.",
+      "It ended before all of its body was read.",
     );
     expect(refused({ body: { bytes: 2, base64: Buffer.from([0, 255]).toString("base64") } })).toThrow("Its body is not text.");
     expect(() => kindOfExchange(posted([], ""))).toThrow("Try has POST /events, GET /events and GET /stats only.");

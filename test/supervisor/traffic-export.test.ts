@@ -43,14 +43,14 @@ describe("an export of traffic", () => {
   });
 
   it.each([
-    ["content-length", "12", { bytes: 5, base64: base64("hello") }, "the first 5 of 12 bytes; it ended before the rest came"],
+    ["content-length", "12", { bytes: 5, base64: base64("hello") }, "the first 5 of 12 bytes; it ended before the rest was read"],
     [
       "transfer-encoding",
       "chunked",
       { bytes: 5, base64: base64("hello") },
-      "the first 5 of more than 5 bytes; it ended before the rest came",
+      "the first 5 of more than 5 bytes; it ended before the rest was read",
     ],
-    ["content-length", "12", { bytes: 0, base64: "" }, "the first 0 of 12 bytes; it ended before the rest came"],
+    ["content-length", "12", { bytes: 0, base64: "" }, "the first 0 of 12 bytes; it ended before the rest was read"],
   ] as const)("[BL-500] marks a body that came in part: %s %s", (name, value, body, comment) => {
     const { request, ...others } = exchange(1);
     const entry = harEntry(

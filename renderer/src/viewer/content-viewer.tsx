@@ -181,7 +181,7 @@ const rawChoices = [
 
 function cutText({ cutBy, restBy, content: { overBudget, receivedBytes } }: ContentViewerProps, keptBytes: number): string {
   const part = "Copy and Save have this part only";
-  if (keptBytes === receivedBytes) return `${part}: it ended before the rest came.`;
+  if (keptBytes === receivedBytes) return `${part}: it ended before the rest was read.`;
   if (cutBy === undefined) return `${part}.`;
   return overBudget && restBy !== undefined
     ? `${part}: what is kept of all each second was used up. A larger “${restBy}” in Config keeps more.`

@@ -99,7 +99,7 @@ function contentOf({ base64, bytes, hiddenIn, isPart }: HttpBody, whole: number 
   const keptBytes = hiddenIn ?? kept.length;
   const sentences = [
     ...(isPart || keptBytes < bytes ? [`the first ${keptBytes} of ${whole} bytes`] : []),
-    ...(isPart ? ["it ended before the rest came"] : []),
+    ...(isPart ? ["it ended before the rest was read"] : []),
     ...(hiddenIn === undefined
       ? []
       : [kept.equals(leftOut) ? "left out: single values in it cannot be hidden" : "secret values are hidden"]),

@@ -50,7 +50,7 @@ export function partOfBody({ body }: HttpExchangeFacts["request"]): { readonly w
   if ((body.hiddenIn ?? fromBase64(body.base64).length) < body.bytes)
     return { why: "Only the start of its body was recorded.", hint: keepsMore("Recorded body") };
   if (!body.isPart) return undefined;
-  const why = `It ended before ${body.bytes > 0 ? "all of its" : "its"} body came.`;
+  const why = `It ended before ${body.bytes > 0 ? "all of its" : "its"} body was read.`;
   return { why, hint: "Copy it as a command, and put in what is missing." };
 }
 

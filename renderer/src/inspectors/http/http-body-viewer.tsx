@@ -31,7 +31,7 @@ export function HttpBodyViewer({ of, route, body, headers, emptyText }: HttpBody
       contentType={headerValue(headers, "content-type")}
       contentEncoding={headerValue(headers, "content-encoding")}
       rememberAs={`http ${route.split("?", 1)[0]} ${of}`}
-      emptyText={body.isPart ? "It ended before the body came." : emptyText}
+      emptyText={body.isPart ? "It ended before the body was read." : emptyText}
       {...(body.hiddenIn !== undefined && { facts: "see “Record credentials” in Config" })}
       // An answer in Try is complete, or its head says why not.
       {...(of !== "answer" && { cutBy: "Recorded body", restBy: "Recorded rest of bodies" })}

@@ -75,7 +75,7 @@ export class HttpEntry implements TrafficEntry {
   user: string | undefined;
   /** Why it was refused, in a few words. */
   reason: string | undefined;
-  /** It ended before all of the request's body had come. */
+  /** It ended before all of the request's body was read. */
   hasPartOfBody = false;
   #startedAt = performance.now();
   #receivedAt = 0;

@@ -25,7 +25,7 @@ export const httpTag = {
   overBudget: 12,
   /** Of a request that could not be parsed: how many bytes came, how many are kept, and those with secrets redacted. */
   unparsed: 13,
-  /** The exchange ended before all of the request's body had come. */
+  /** The exchange ended before all of the request's body was read. */
   partOfBody: 14,
 } as const;
 
