@@ -1,5 +1,10 @@
-import { expect, it } from "vitest";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import path from "node:path";
+import { expect, it, onTestFinished } from "vitest";
 import { services } from "../../servers/catalog.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { openBrowserShell, openTab, shareBrowserShell } from "./browser-shell.ts";
 import { layoutFaults } from "./layout-faults.ts";
 
@@ -177,6 +182,35 @@ it("[BL-352] the filter of a list beside an inspector keeps its place while it i
   await page.getByRole("button", { name: "Clear the filter" }).waitFor();
   expect(await filter.boundingBox()).toEqual(before);
   await expect.poll(() => page.evaluate(layoutFaults)).toEqual([]);
+});
+
+it("[BL-351] the Overview fits a window of 1,280 x 800 also where the port of a service is taken", async () => {
+  const holder = createServer().listen(0, "127.0.0.1");
+  await once(holder, "listening");
+  onTestFinished(() => void holder.close());
+  const { port } = holder.address() as AddressInfo;
+  const dataDir = temporaryDir();
+  const profiles = { Default: { services: { account: { port } } } };
+  writeFileSync(path.join(dataDir, "settings.json"), JSON.stringify({ version: 1, activeProfile: "Default", profiles }));
+  const { page, origin } = await openBrowserShell("http", {
+    others: ids.filter((id) => id !== "http" && id !== "account"),
+    dataDir,
+  });
+  await fetch(`${origin}/api/data`);
+  await page.setViewportSize({ width: 1_280, height: 800 });
+  await page.evaluate(() => {
+    location.hash = "#/overview";
+  });
+  await page.getByRole("img", { name: /^Bytes a second by service/ }).waitFor();
+  const card = page.getByRole("article", { name: "Account" });
+  await card.getByRole("button", { name: "Start Account" }).click();
+  await card.getByRole("button", { name: /^Use \d+ instead$/ }).waitFor();
+  const hidden = () =>
+    card.evaluate((element) => {
+      const scrolled = element.parentElement?.parentElement;
+      return scrolled ? scrolled.scrollHeight - scrolled.clientHeight : undefined;
+    });
+  await expect.poll(hidden).toBe(0);
 });
 
 it("[BL-351] [BL-448] the Overview of all services fits a window of 1,280 x 800, also after a larger one, with each host and port", async () => {
