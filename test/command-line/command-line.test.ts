@@ -54,7 +54,9 @@ describe("command line", () => {
     expect(parse("--only", "mqtt, HTTP,mqtt")).toMatchObject({ start: ["mqtt", "http"], only: true });
     expect(parse("--only=http").start).toEqual(["http"]);
     expect(parse("--only", "mqtt", "--only=http,mqtt").start).toEqual(["mqtt", "http"]);
-    expect(failure("--data-dir", "-1").message).toBe("--data-dir has no value; one that begins with a dash is written --data-dir=-1");
+    expect(failure("--data-dir", "-1")).toMatchObject({
+      message: "--data-dir has no value; one that begins with a dash is written --data-dir=-1",
+    });
     expect(failure("--only", "ftp")).toMatchObject({
       code: "SERVICE_UNKNOWN",
       message: 'There is no service "ftp"',

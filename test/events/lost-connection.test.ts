@@ -101,7 +101,7 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("a connectio
     let total: number | undefined;
     await expect
       .poll(async () => {
-        total = (await getStats(events.url)).total_events;
+        total = ((await getStats(events.url)) as { readonly total_events?: number }).total_events;
         return total;
       })
       .toEqual(expect.any(Number));
