@@ -1,7 +1,7 @@
 import type { FaultySignals, PeerFault } from "../../../contract/services/webrtc-faults.ts";
 import type { ActiveFault, FaultRegistry } from "../../core/faults/fault-registry.ts";
 import { seededRandom } from "../../core/traffic/seeded-random.ts";
-import type { WorkConnection } from "../../core/turns/work-connection.ts";
+import { resultOf, type WorkConnection } from "../../core/turns/work-connection.ts";
 import type { LossReason } from "../signalling/held-deliveries.ts";
 import type { PassingSignal, SignalPath } from "../signalling/signal-path.ts";
 import type { DeliveryEffect, Signal } from "../signalling/signalling-event.ts";
@@ -51,6 +51,8 @@ export class SignalFaults implements SignalPath {
   /** From and to it. */
   readonly #ofPeer = new Map<string, Set<Link>>();
   readonly #random = new WeakMap<object, () => number>();
+  /** What was held of peers that have left. */
+  readonly #lost: (() => void)[] = [];
   #heldBytes = 0;
 
   constructor(options: SignalFaultsOptions) {
@@ -131,14 +133,23 @@ export class SignalFaults implements SignalPath {
     return [from, to].some((peer) => faults.listOf(peer).some(({ fault }) => fault.kind === kind));
   }
 
-  /** What is held for or of the peer is never delivered. */
+  /** What is held for or of the peer is never delivered. It may be thousands, of each of which it is told: in turns. */
   forget(peer: string): void {
     for (const link of [...(this.#ofPeer.get(peer) ?? [])]) this.#drop(link, link.from === peer ? "sender left" : "receiver left");
+    if (this.#lost.length > 0) void this.#options.work.run(this.#tellOfLost());
+  }
+
+  *#tellOfLost(): Generator<void, void> {
+    for (let tell = this.#lost.shift(); tell; tell = this.#lost.shift()) {
+      tell();
+      yield;
+    }
   }
 
   /** All peers have left. */
   stop(): void {
     for (const link of [...this.#links.values()]) this.#drop(link, "sender left");
+    resultOf(this.#tellOfLost());
   }
 
   #openLink({ from, to }: PassingSignal): Link {
@@ -166,10 +177,11 @@ export class SignalFaults implements SignalPath {
     const lost = [...link.held.splice(0), ...(link.overtaken ? [link.overtaken] : [])];
     link.overtaken = undefined;
     this.#forgetLink(link);
-    for (const { bytes, lose } of lost) {
-      this.#heldBytes -= bytes;
-      lose(why);
-    }
+    for (const { bytes, lose } of lost)
+      this.#lost.push(() => {
+        this.#heldBytes -= bytes;
+        lose(why);
+      });
   }
 
   #releaseOvertaken(link: Link): void {
