@@ -59,6 +59,17 @@ it("[BL-150] processes that open it at the same time share one authority, whose 
   expect(readdirSync(folder).sort()).toEqual(["authority-with-private-key.pem", "backlot-authority.crt"]);
 });
 
+it("[BL-150] who looks for it just when another one makes it finds it", async () => {
+  for (let round = 0; round < 20; round++) {
+    const folder = temporaryDir();
+    const opened = Array.from({ length: 12 }, async (_, turns) => {
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      return (await openAuthority(folder)).cert;
+    });
+    expect(new Set(await Promise.all(opened)).size).toBe(1);
+  }
+});
+
 const limits = { turns: new WorkTurns(), tlsHandshakes: 100 };
 
 it("[BL-150] an authority that this user may not read is named, and left alone", async () => {

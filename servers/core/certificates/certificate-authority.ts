@@ -95,9 +95,12 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readRegularFile(file);
   } catch (cause) {
-    // A link to nothing is no place for a new one.
-    const isAbsent = (cause as NodeJS.ErrnoException).code === "ENOENT" && (await lstat(file).catch(() => undefined)) === undefined;
-    if (isAbsent) return undefined;
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") {
+      const found = await lstat(file).catch(() => undefined);
+      if (found === undefined) return undefined;
+      // Another process has made it meanwhile. A link to nothing is no place for a new one.
+      if (found.isFile()) return readIfThere(file);
+    }
     const hint =
       "Let this user read it, as where another user has started Backlot in this folder; or remove it, and trust the new authority.";
     throw new ServiceError("STORE_UNREACHABLE", `${file} cannot be read`, hint, { cause });
