@@ -190,16 +190,18 @@ it("[WEBRTC-438] the tabs of WebRTC and the inspectors of their rows pass axe in
   const found: string[] = [];
   const check = async (what: string, changed?: Locator) => void found.push(...(await faultsOf(page, what, changed)));
   for (const [name, text, tabs] of [
+    ["Media", "/test", []],
     ["Rooms", "Ada", ["Exchanged", "Peer"]],
     ["Rooms", "demo", []],
     ["Signals", "dropped by a fault", ["Description", "Signal"]],
     ["Relays", "loss 5 %", ["Plots", "Relay"]],
-    ["Media", "/test", []],
   ] as const) {
     await openTab(page, name);
     await row(text).click();
     await page.getByRole("button", { name: "Close the inspector" }).last().waitFor();
     if (tabs.length === 0) await check(`${name}, ${text}`);
+    // To decode its pictures would take a processor for the rest of the test.
+    if (name === "Media") await player.evaluate(() => (globalThis as unknown as { player: RTCPeerConnection }).player.close());
     for (const inner of tabs) {
       const tab = page.getByRole("tab", { name: inner, exact: true }).last();
       await tab.click();
@@ -259,7 +261,7 @@ async function callAndPlay(): Promise<void> {
   const body = player.localDescription?.sdp ?? "";
   const answer = await fetch("/whep/test", { method: "POST", headers: { "content-type": "application/sdp" }, body });
   await player.setRemoteDescription({ type: "answer", sdp: await answer.text() });
-  Object.assign(globalThis, { kept: [one, other, player] });
+  Object.assign(globalThis, { kept: [one, other], player });
 }
 
 /** The last one does not fit the types of its method. */
