@@ -133,7 +133,7 @@ end
 
 const sources = {
   /**
-   * The changes of one tick: position, seq, most bytes of the journal, term, the operations as `packOperations` has them, and `Pace.room`.
+   * The changes of one tick: position, seq, most bytes of the journal, term, then the operations as `packOperations` has them.
    * Returns 'done', or 'lacking' if a message that a delivery names is not there, and the clients whose sessions stay here because the
    * broker that requested them is dead; 'outdated' if the term is not the one of the last `join` or `rejoin`, or that is forgotten.
    */
@@ -142,7 +142,7 @@ ${journalFunctions}
 ${messageFunctions}
 if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried' } end
 if redis.call('HGET', own, 'term') ~= ARGV[6] then return { 'outdated' } end
-redis.call('HSET', own, 'position', ARGV[3], 'seq', ARGV[4], 'room', ARGV[8])
+redis.call('HSET', own, 'position', ARGV[3], 'seq', ARGV[4])
 local journalBytes = tonumber(ARGV[5])
 local given, at, kept = cmsgpack.unpack(ARGV[7]), 1, {}
 while at <= #given do
@@ -223,7 +223,6 @@ end
 redis.call('SADD', prefix .. 'brokers', me)
 redis.call('SET', prefix .. 'alive:' .. me, 1, 'PX', ARGV[3])
 redis.call('HSET', own, 'position', position)
-redis.call('HDEL', own, 'room')
 beginTerm(ARGV[5])
 local first = empty and redis.call('SET', prefix .. 'refilling', me, 'NX', 'PX', ${refillingMs})
 return { first and 'emptied' or 'remembered', position, older(position, deleted) and 1 or 0, redis.call('HGETALL', prefix .. 'members') }
@@ -296,16 +295,15 @@ if oldest then cut(function(time) return time < oldest - ${journalMarginMs} end)
 return 'done'
 `,
   /**
-   * ARGV[3] the prefix of the brokers' channels (`presenceOf`). Positions in the journal of the other living brokers that receive frames, each with
-   * its room, which is empty while it joins: for those that do not, such as one that was killed, Redis holds nothing back.
+   * ARGV[3] the prefix of the brokers' channels (`presenceOf`). Positions in the journal of the living brokers that receive frames: for the
+   * others, such as one that was killed, Redis holds nothing back.
    */
   positions: `${begin}
 local positions = {}
 for _, broker in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
-  local lives = broker ~= me and redis.call('EXISTS', prefix .. 'alive:' .. broker) == 1
-  local receives = lives and redis.call('PUBSUB', 'NUMSUB', ARGV[3] .. broker)[2] > 0
-  local state = receives and redis.call('HMGET', prefix .. 'broker:' .. broker, 'position', 'room')
-  if state and state[1] then positions[#positions + 1] = { state[1], state[2] or '' } end
+  local receives = redis.call('EXISTS', prefix .. 'alive:' .. broker) == 1 and redis.call('PUBSUB', 'NUMSUB', ARGV[3] .. broker)[2] > 0
+  local position = receives and redis.call('HGET', prefix .. 'broker:' .. broker, 'position')
+  if position then positions[#positions + 1] = position end
 end
 return positions
 `,

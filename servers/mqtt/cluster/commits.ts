@@ -23,8 +23,9 @@ export interface CommitsOptions {
 }
 
 const retainedAtOnce = 500;
-/** The position in the journal is written so long after a frame: publishers at the broker that sent it may wait for that. */
-const positionMs = 10;
+/** The position in the journal is reported after this time, and before it after so many bytes: publishers elsewhere may wait for it. */
+const positionIntervalMs = 1_000;
+const positionBytes = 256 << 10;
 
 /** One transaction per tick: the changes of the sessions, and the frame for the other brokers. */
 export class Commits {
@@ -37,7 +38,8 @@ export class Commits {
   private operations: RedisOperation[] = [];
   private scheduled = false;
   private position = "";
-  private positionTimer: NodeJS.Timeout | undefined = undefined;
+  private positionAt = Number.NEGATIVE_INFINITY;
+  private positionBytes = 0;
   private readonly options: CommitsOptions;
 
   constructor(options: CommitsOptions) {
@@ -77,20 +79,22 @@ export class Commits {
     const operations = [...parts.store.take(parts.incoming.position), ...this.operations];
     this.operations = [];
     for (const frame of frames) operations.push(...this.share(frame));
-    // An empty commit only reports the position in the journal.
-    if (operations.length > 0 || parts.incoming.position !== this.position) this.commit(operations, parts.outgoing.lastSeq, heldOfOthers);
+    if (operations.length > 0 || this.isPositionDue()) this.commit(operations, parts.outgoing.lastSeq, heldOfOthers);
   }
 
-  /** A frame of another broker was applied. */
+  /** An empty commit only reports the position in the journal. */
+  private isPositionDue(): boolean {
+    if (this.options.parts.incoming.position === this.position) return false;
+    return this.hasReadMuch || performance.now() - this.positionAt > positionIntervalMs;
+  }
+
+  private get hasReadMuch(): boolean {
+    return this.options.parts.incoming.bytes - this.positionBytes > positionBytes;
+  }
+
+  /** A frame was applied. */
   read(): void {
-    this.positionTimer ??= setTimeout(() => {
-      this.positionTimer = undefined;
-      if (this.options.parts.incoming.position !== this.position) this.schedule();
-    }, positionMs);
-  }
-
-  stop(): void {
-    clearTimeout(this.positionTimer);
+    if (this.hasReadMuch) this.schedule();
   }
 
   private share({ bytes, durable, entries }: OutFrame): RedisOperation[] {
@@ -104,8 +108,10 @@ export class Commits {
 
   private commit(operations: readonly RedisOperation[], seq: number, ofOthers = 0): void {
     const { parts, gate } = this.options;
-    const { position, pace } = parts.incoming;
+    const { position } = parts.incoming;
     this.position = position;
+    this.positionAt = performance.now();
+    this.positionBytes = parts.incoming.bytes;
     // QoS 0 is never acknowledged.
     const promises = operations.some((operation) => operation.type !== "share" || operation.durable);
     const number = promises ? gate.begin() : 0;
@@ -113,7 +119,7 @@ export class Commits {
     this.bytes += bytes;
     this.bytesOfOthers += ofOthers;
     const { journalBytes } = parts.engine.limits;
-    const values: ScriptArgument[] = [position, seq, journalBytes, parts.scripts.term, argument, pace.room];
+    const values: ScriptArgument[] = [position, seq, journalBytes, parts.scripts.term, argument];
     this.last = parts.scripts.run("commit", parts.brokerId, values).then(
       (reply) => {
         const [state, kept] = replyList(reply);

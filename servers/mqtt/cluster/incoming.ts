@@ -3,7 +3,6 @@ import type { FlushScheduler } from "../engine/delivery/flush-scheduler.ts";
 import type { Broadcasts } from "../engine/routing/broadcasts.ts";
 import { type DecodedFrame, decodeFrame, type Entry, isDurable } from "./frame.ts";
 import { firstJournalId, isLater, type Received } from "./journal.ts";
-import { Pace } from "./pace.ts";
 
 /** Where an entry is: the id of its frame in the journal, if it is there, the number of the frame, and its own in the frame. */
 export interface EntryPlace {
@@ -31,7 +30,8 @@ export interface IncomingOptions {
 export class Incoming {
   /** Everything up to here was applied. */
   position = firstJournalId;
-  readonly pace = new Pace();
+  /** Of all frames that were applied. */
+  bytes = 0;
   /** Number of the last frame, by broker. */
   private readonly lastSeq = new Map<string, number>();
   /** Frames that wait for their turn, or while older ones are read from the journal. Other brokers wait until they are applied (`Backlog`). */
@@ -61,7 +61,6 @@ export class Incoming {
 
   release(): void {
     this.state = "idle";
-    this.pace.begin();
     this.goOn();
   }
 
@@ -74,7 +73,6 @@ export class Incoming {
 
   /** One read from Redis may bring thousands of frames, or many answers. */
   private goOnInTurn(): void {
-    if (this.state === "idle") this.pace.begin();
     const scheduler = this.options.scheduler();
     if (!scheduler.isTurnOver()) {
       this.goOn();
@@ -163,6 +161,7 @@ export class Incoming {
   private *stepsOf({ id, bytes }: { readonly id: string; readonly bytes: Buffer }): Generator<undefined, void> {
     // A broker that joins writes this marker.
     const frame = bytes.length === 0 ? undefined : this.decode(bytes);
+    this.bytes += bytes.length;
     const isNew = frame !== undefined && frame.seq > (this.lastSeq.get(frame.from) ?? 0);
     if (frame && isNew) {
       const name = `${frame.seq} ${frame.from}`;

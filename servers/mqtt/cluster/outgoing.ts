@@ -26,11 +26,14 @@ const durableFrameEntries = 2;
 /** Of an entry: a broker applies it at once. */
 const groupsOfEntry = 1_000;
 
+/** After so many bytes of frames that need not be in the journal one is added to it: where others are is known by the journal only. */
+const unnumberedBytes = 256 << 10;
+
 /** Entries of this broker that are queued, or sent and not received back yet. */
 export class Outgoing {
   private entries: Entry[] = [];
   private entryBytes = 0;
-  private isMarked = false;
+  private unnumbered = 0;
   /** Index of the last retained message among them. */
   private keptAt = -1;
   /** The last one of these among them, by broker. */
@@ -57,11 +60,11 @@ export class Outgoing {
     return this.seq;
   }
 
+  /** Queues an entry. */
   get waiting(): readonly OutFrame[] {
     return this.frames;
   }
 
-  /** Queues an entry. */
   add(entry: Entry): void {
     if (this.entries.length === 0) this.noted();
     this.entries.push(entry);
@@ -83,17 +86,6 @@ export class Outgoing {
   /** Of entries that are queued, and of frames that were not received back. */
   get sentBytes(): number {
     return this.entryBytes + this.bytes;
-  }
-
-  /** The same in numbers. */
-  get sentEntries(): number {
-    return this.entries.length + this.sealedEntries;
-  }
-
-  /** The next frame is in the journal, also if it is empty: where other brokers are is known by the journal only. */
-  mark(): void {
-    this.isMarked = true;
-    this.noted();
   }
 
   /** The message set the topic's retained message, or removed it with an empty payload. */
@@ -145,13 +137,12 @@ export class Outgoing {
       return wanted;
     });
     if (!connected) for (const entry of wantedEntries) if (hasMessage(entry)) entry.message.compact();
-    const cut = cutBySize(wantedEntries);
-    if (this.isMarked && connected && !cut.at(-1)?.some(isDurable)) cut.push([]);
-    this.isMarked = false;
-    return cut.map((entries) => {
+    return cutBySize(wantedEntries).map((entries) => {
       const seq = ++this.seq;
       const bytes = encodeFrame({ from, seq, entries });
-      const durable = entries.length === 0 || entries.some(isDurable);
+      this.unnumbered += bytes.length;
+      const durable = entries.some(isDurable) || this.unnumbered > unnumberedBytes;
+      if (durable) this.unnumbered = 0;
       const frame: OutFrame = { seq, entries, bytes, durable, promised: !connected };
       this.frames.push(frame);
       this.bytes += frame.bytes.length;

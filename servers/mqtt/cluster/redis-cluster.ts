@@ -24,7 +24,6 @@ import { Incoming } from "./incoming.ts";
 import { Liveness } from "./liveness.ts";
 import { Membership } from "./membership.ts";
 import { Outgoing } from "./outgoing.ts";
-import { entriesToApply } from "./pace.ts";
 import type { RedisOperation } from "./redis-operation.ts";
 import { RedisSessionStore } from "./redis-session-store.ts";
 import { SessionOwnership } from "./session-ownership.ts";
@@ -97,14 +96,10 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.incoming = new Incoming({
       onEntry: (entry, from, place) => this.taker.take(entry, from, place),
       onFrame: ({ id, frame }, bytes) => {
-        const isOwn = frame.from === this.brokerId;
-        this.incoming.pace.applied(entriesToApply(frame, isOwn));
-        if (!isOwn) {
-          this.commits.read();
-          return;
-        }
+        this.commits.read();
+        if (frame.from !== this.brokerId) return;
         this.outgoing.echoed(frame.seq);
-        this.backlog.received(id, bytes, frame.entries.length);
+        this.backlog.received({ id }, bytes);
       },
       onBroken: (count) => {
         this.broken += count;
@@ -116,16 +111,10 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     });
     this.backlog = new Backlog({
       sentBytes: () => this.outgoing.sentBytes,
-      sentEntries: () => this.outgoing.sentEntries,
-      mark: () => this.outgoing.mark(),
       untakenBytes: () => this.store.heldBytes - this.store.heldOfOthers + this.commits.bytes - this.commits.bytesOfOthers,
       brokers: () => this.liveness.brokers,
       isConnected: () => this.isConnected,
-      places: async () =>
-        replyList(await this.scripts.run("positions", this.brokerId, [presenceOf(channel, "")])).map((reply) => {
-          const [id = "", room] = replyList(reply).map(replyText);
-          return { id, room: room ? Number(room) : undefined };
-        }),
+      positions: async () => replyList(await this.scripts.run("positions", this.brokerId, [presenceOf(channel, "")])).map(replyText),
     });
     this.retained = new SharedRetained(redis.commands);
     this.store = new RedisSessionStore({
@@ -356,7 +345,6 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   /** Called after the last client has left: the other brokers may take over the remaining sessions immediately. */
   async close(): Promise<void> {
     this.liveness.stop();
-    this.commits.stop();
     clearInterval(this.lossTimer);
     if (this.isConnected) {
       this.flush();

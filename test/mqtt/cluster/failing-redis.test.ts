@@ -138,7 +138,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("a Redis that refu
     const scripts = new ClusterScripts(redis);
     const commit = async (term: number, value: string) => {
       const { argument } = packOperations([{ type: "call", values: ["SET", "what", value] }]);
-      return replyText(replyList(await scripts.run("commit", "me", ["0-0", 1, 1_000, term, argument, 64]))[0]);
+      return replyText(replyList(await scripts.run("commit", "me", ["0-0", 1, 1_000, term, argument]))[0]);
     };
     await scripts.load();
     await scripts.run("join", "me", [10_000, scripts.term]);
@@ -157,7 +157,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("a Redis that refu
       type: "call" as const,
       values: ["HSET", "changed", `field ${index}`, "x"],
     }));
-    const reply = await scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, packOperations(operations).argument, 64]);
+    const reply = await scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, packOperations(operations).argument]);
     expect([replyText(replyList(reply)[0]), await redis.hlen("changed")]).toEqual(["done", 50_000]);
   });
 
@@ -183,7 +183,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("a Redis that refu
     ];
     const operations = values.map((value) => ({ type: "call" as const, values: ["RPUSH", "values", value] }));
     const { argument, bytes } = packOperations(operations);
-    const reply = await scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, argument, 64]);
+    const reply = await scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, argument]);
     expect(replyText(replyList(reply)[0])).toBe("done");
     const expected = values.map((value) => (typeof value === "object" ? value : Buffer.from(String(value))));
     expect(await redis.lrangeBuffer("values", 0, -1)).toEqual(expected);

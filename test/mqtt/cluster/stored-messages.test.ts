@@ -247,7 +247,7 @@ describeCluster("messages of sessions in Redis", (nextUrl) => {
     await scripts.load();
     await scripts.run("join", "me", [10_000, scripts.term]);
     const commit = (...operations: RedisOperation[]) =>
-      scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, packOperations([...store.take("0-0"), ...operations]).argument, 64]);
+      scripts.run("commit", "me", ["0-0", 1, 1_000, scripts.term, packOperations([...store.take("0-0"), ...operations]).argument]);
     const [first, second] = [messageOf("first"), messageOf("second")];
     for (const list of ["one", "other"]) for (const message of [first, second, first]) store.waitIn(list, message, 2);
     await commit();
