@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hasPostgres, missing, type RealServer, startPostgres } from "../support/real-servers.ts";
 import { eventBody, getStats, onEnd, post, startEvents } from "./harness.ts";
@@ -12,11 +13,12 @@ type Loss = "before" | "after" | "broken";
 
 /** Stands between a service and its database. */
 async function startGateway(port: number) {
-  const open = new Set<{ lost: boolean }>();
+  const open = new Set<{ lost: boolean; readonly client: Socket }>();
   const sockets = new Set<Socket>();
   let armed: { readonly text: string; readonly loss: Loss } | undefined;
-  const server = createServer((client) => {
-    const link = { lost: false };
+  // What is lost does not answer a goodbye.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const link = { lost: false, client };
     const database = connect(port, "127.0.0.1");
     open.add(link);
     for (const socket of [client, database]) {
@@ -29,6 +31,9 @@ async function startGateway(port: number) {
         database.destroy();
       });
     }
+    client.on("end", () => {
+      if (!link.lost) client.end();
+    });
     client.on("data", (bytes) => {
       const found = armed !== undefined && bytes.includes(armed.text);
       if (found && armed?.loss === "before") link.lost = true;
@@ -57,6 +62,10 @@ async function startGateway(port: number) {
     },
     loseAll() {
       for (const link of open) link.lost = true;
+    },
+    /** As a gateway does with what it has forgotten. */
+    resetLost() {
+      for (const { lost, client } of open) if (lost) client.resetAndDestroy();
     },
   };
 }
@@ -131,6 +140,17 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("a connectio
     await expect.poll(async () => (await fetch(`${events.url}/stats`)).status).toBe(200);
     gateway.loseAll();
     await events.stop();
+  });
+
+  it("[EV-220] a stop of the service is none that fails where those that are lost are reset meanwhile", async () => {
+    const { gateway, events } = await startBehindGateway();
+    gateway.loseAll();
+    const stopped = events.stop();
+    // Their goodbyes are on the way.
+    await delay(100);
+    gateway.resetLost();
+    await stopped;
+    expect(events.logs.filter(({ level }) => level === "error")).toEqual([]);
   });
 
   it("[EV-221] whose COMMIT did not arrive has stored nothing, holds no lock, and is not committed later", async () => {

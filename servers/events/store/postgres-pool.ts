@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { Socket } from "node:net";
 import type { Pool, PoolClient } from "pg";
 import type { Log } from "../../core/service/log.ts";
@@ -83,7 +82,8 @@ export async function createPostgresConnections(options: PostgresOptions): Promi
     const deadline = setTimeout(() => {
       for (const socket of sockets) socket.destroy();
     }, goodbyeMs);
-    await Promise.all([...sockets].map((socket) => once(socket, "close")));
+    // One may be reset meanwhile: its error has a listener of pg, and its "close" follows.
+    await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
     clearTimeout(deadline);
   }
 
