@@ -48,7 +48,6 @@ export interface RunOptions {
   readonly onStream?: (message: BinaryFromService | ProviderMessage) => void;
   readonly onView?: (name: string, value: unknown) => void;
   readonly onProgress?: (doing: string) => void;
-  /** `at` is milliseconds since the epoch. */
   /** `at` is in milliseconds since the epoch; `clockMs` is of a clock that nobody sets. */
   readonly onCounters?: (counters: Counters, at: number, clockMs: number) => void;
 }

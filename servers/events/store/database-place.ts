@@ -7,15 +7,15 @@ export type DatabasePlace =
   /** Never contains the text itself, which may hold a password. */
   | { readonly kind: "unknown"; readonly problem: string };
 
-const examples = "a file, file:///path, or postgres://user:password@host:5432/database";
+const postgresExample = "postgres://user:password@host:5432/database";
+const examples = `a file, file:///path, or ${postgresExample}`;
 
 /** The value of EVENTS_DB: empty, a file, a file URL (RFC 8089), or a PostgreSQL URL. */
 export function databasePlace(text: string): DatabasePlace {
   if (text === "") return { kind: "standard" };
   if (text.startsWith(":")) return { kind: "unknown", problem: `This is not a file. Write ${examples}.` };
   // It may have a password, and the value of a file is shown.
-  if (/^postgres(?:ql)?\/\//i.test(text))
-    return { kind: "unknown", problem: "A colon is missing. Write postgres://user:password@host:5432/database." };
+  if (/^postgres(?:ql)?\/\//i.test(text)) return { kind: "unknown", problem: `A colon is missing. Write ${postgresExample}.` };
   // One letter is a Windows drive.
   const scheme = /^([a-z][a-z\d+.-]+):/i.exec(text)?.[1]?.toLowerCase();
   switch (scheme) {
@@ -27,7 +27,7 @@ export function databasePlace(text: string): DatabasePlace {
         ? { kind: "postgres", url: text }
         : {
             kind: "unknown",
-            problem: "This is not a valid PostgreSQL address. Write postgres://user:password@host:5432/database.",
+            problem: `This is not a valid PostgreSQL address. Write ${postgresExample}.`,
           };
     case "file":
       return fileOf(text);
