@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectRedisRateLimits } from "../../servers/core/limits/rate-limit-redis.ts";
 import { createLog } from "../../servers/core/service/log.ts";
-import { hasPostgres, hasRedis, missing, type RealServer, startPostgres, startRedis } from "../support/real-servers.ts";
+import { createDatabase, hasPostgres, hasRedis, missing, type RealServer, startPostgres, startRedis } from "../support/real-servers.ts";
 import { device, eventBody, getPage, getStats, onEnd, post, startEvents, startProcess } from "./harness.ts";
 
 const log = createLog({ level: () => "error", write: () => {} });
@@ -15,13 +15,7 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("two instanc
   });
   afterAll(() => server?.stop());
   beforeEach(async () => {
-    const { default: pg } = await import("pg");
-    const name = `instances${++databases}`;
-    const client = new pg.Client(server.url);
-    await client.connect();
-    await client.query(`CREATE DATABASE ${name}`);
-    await client.end();
-    database = server.url.replace(/postgres$/, name);
+    database = await createDatabase(server, `instances${++databases}`);
   });
 
   it("[EV-80] migrate once, share data, and count correctly under load on both", async () => {

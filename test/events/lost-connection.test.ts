@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { hasPostgres, missing, type RealServer, startPostgres } from "../support/real-servers.ts";
+import { createDatabase, hasPostgres, missing, type RealServer, startPostgres } from "../support/real-servers.ts";
 import { eventBody, getStats, onEnd, post, startEvents } from "./harness.ts";
 
 /**
@@ -79,12 +79,8 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("a connectio
   });
   afterAll(() => server?.stop());
   beforeEach(async () => {
-    const { default: pg } = await import("pg");
     name = `lost${++databases}`;
-    const client = new pg.Client(server.url);
-    await client.connect();
-    await client.query(`CREATE DATABASE ${name}`);
-    await client.end();
+    await createDatabase(server, name);
   });
 
   async function startBehindGateway() {

@@ -6,7 +6,7 @@ import type { EventStore } from "../../servers/events/store/event-store.ts";
 import { createPostgresStore } from "../../servers/events/store/postgres-store.ts";
 import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";
 import { threadCpuMs } from "../support/cpu-time.ts";
-import { hasPostgres, missing, type RealServer, startPostgres } from "../support/real-servers.ts";
+import { createDatabase, hasPostgres, missing, type RealServer, startPostgres } from "../support/real-servers.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { onEnd } from "./harness.ts";
 import { plotContract } from "./plot-contract.ts";
@@ -65,13 +65,8 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("PostgreSQL"
   afterAll(() => server?.stop());
 
   const postgres = async () => {
-    const { default: pg } = await import("pg");
-    const name = `contract${++databases}`;
-    const client = new pg.Client(server.url);
-    await client.connect();
-    await client.query(`CREATE DATABASE ${name}`);
-    await client.end();
-    return opened(createPostgresStore({ url: server.url.replace(/postgres$/, name), log, now }));
+    const url = await createDatabase(server, `contract${++databases}`);
+    return opened(createPostgresStore({ url, log, now }));
   };
   storeContract("its store", postgres);
   plotContract("its store", postgres);

@@ -52,6 +52,16 @@ function unprivileged(): { uid: number; gid: number } | undefined {
   return { uid: id("-u"), gid: id("-g") };
 }
 
+/** The URL of an empty database of this name at the server. */
+export async function createDatabase({ url }: Pick<RealServer, "url">, name: string): Promise<string> {
+  const { default: pg } = await import("pg");
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  return url.replace(/postgres$/, name);
+}
+
 export async function startPostgres(): Promise<RealServer> {
   const bin = postgresBin() as string;
   const dir = mkdtempSync(path.join(os.tmpdir(), "backlot-postgres-"));

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 import { type JsonClient, joinJson, startWebrtc, type Webrtc } from "./dialect-harness.ts";
+import { openPolling, pollingUrl } from "./socketio-client.ts";
 
 const messagesOfSeed = 600;
 const messagesOfConnection = 40;
@@ -156,16 +157,15 @@ it("[WEBRTC-280] no bytes over long polling make the service fail", async () => 
   const webrtc = await startWebrtc({ turn: false });
   const one = await joinJson(webrtc, "bystanders");
   const random = seededRandom(3);
-  const base = `http://${webrtc.host}/socket.io/?EIO=4&transport=polling`;
+  const base = pollingUrl(webrtc.host);
   const post = (target: string, body: string) => fetch(target, { method: "POST", body, headers: { "Content-Type": "text/plain" } });
   for (let number = 0; number < 40; number++) {
-    const opened = await (await fetch(base)).text();
-    const { sid } = JSON.parse(opened.slice(1)) as { sid: string };
+    const { url } = await openPolling(webrtc.host);
     const packets = Array.from({ length: 5 }, () => fuzzed(random, dialects.socketio as Dialect).toString());
-    const response = await post(`${base}&sid=${random.chance(0.1) ? "none" : sid}`, ["40", ...packets].join("\x1e"));
+    const response = await post(random.chance(0.1) ? `${base}&sid=none` : url, ["40", ...packets].join("\x1e"));
     expect([200, 400]).toContain(response.status);
     await response.text();
-    await (await post(`${base}&sid=${sid}`, "41\x1e1")).text();
+    await (await post(url, "41\x1e1")).text();
   }
   expect(await post(base, "x").then(({ status }) => status)).toBe(400);
   await expectChat(one, one, "afterwards");

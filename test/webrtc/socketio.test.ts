@@ -7,7 +7,7 @@ import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { SocketIoConnection } from "../../servers/webrtc/dialects/socketio/socketio-connection.ts";
 import { onEnd } from "../support/start-service.ts";
 import { joinJson, scriptOf, startWebrtc, type Webrtc } from "./dialect-harness.ts";
-import { connect } from "./socketio-client.ts";
+import { connect, openPolling } from "./socketio-client.ts";
 
 /** Speaks the protocol by hand, and is closed. The messages it got. */
 async function sendPackets({ host }: Webrtc, packets: readonly string[]): Promise<readonly string[]> {
@@ -27,9 +27,7 @@ async function sendPackets({ host }: Webrtc, packets: readonly string[]): Promis
 
 /** Long polling by hand: what a POST of these packets, and then a GET, are answered. */
 async function postPackets({ host }: Webrtc, packets: readonly string[]) {
-  const base = `http://${host}/socket.io/?EIO=4&transport=polling`;
-  const { sid } = JSON.parse((await (await fetch(base)).text()).slice(1)) as { sid: string };
-  const target = `${base}&sid=${sid}`;
+  const { url: target } = await openPolling(host);
   const body = packets.join("\x1e");
   const posted = await fetch(target, { method: "POST", body, headers: { "Content-Type": "text/plain" } }).then(
     ({ status }) => status,

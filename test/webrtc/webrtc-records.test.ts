@@ -5,6 +5,7 @@ import { FoundCredentials } from "../../servers/core/credentials/found-credentia
 import { exchangeWithoutCredentials } from "../../servers/core/http/record/without-credentials.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
+import { openPolling } from "./socketio-client.ts";
 import { TurnClientUnderTest } from "./turn-harness.ts";
 import { startWebrtc, type WebrtcUnderTest } from "./webrtc-harness.ts";
 
@@ -156,10 +157,9 @@ async function joinByPolling(service: WebrtcUnderTest, passwords: readonly [stri
   const joined = next("joined");
   socket.emit("join", { room: "other", password: passwords[1] });
   await joined;
-  const base = `${host}/socket.io/?EIO=4&transport=polling`;
-  const { sid } = JSON.parse((await (await fetch(base)).text()).slice(1)) as { sid: string };
+  const { sid, url } = await openPolling(new URL(host).host);
   const body = [`40{"room":"secret","password":"${passwords[2]}"}`, `42["join",{"room":"other","password":"${passwords[3]}`].join("\x1e");
-  await fetch(`${base}&sid=${sid}`, { method: "POST", body, headers: { "Content-Type": "text/plain" } }).catch(() => undefined);
+  await fetch(url, { method: "POST", body, headers: { "Content-Type": "text/plain" } }).catch(() => undefined);
   await until(() => service.rows().some(({ verb, target, outcome }) => verb === "POST" && target.includes(sid) && outcome !== ""));
 }
 

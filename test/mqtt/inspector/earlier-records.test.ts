@@ -3,20 +3,11 @@ import { resultOf } from "../../../servers/core/turns/work-connection.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 import { EarlierRecords } from "../../../servers/mqtt/inspector/earlier-records.ts";
 import { MessageRecord } from "../../../servers/mqtt/inspector/message-record.ts";
-
-const context = {
-  payloadLimit: 8,
-  inCluster: false,
-  isStored: false,
-  hasStoredSessions: false,
-  onAcknowledged() {},
-  onReleased() {},
-  onChanged() {},
-};
+import { recordContext } from "./record-context.ts";
 
 it("[MQTT-496] what becomes of messages before their records are read is in them; other records with their numbers are left alone", () => {
   const message = new Message({ topic: "a", payload: Buffer.from("x"), qos: 1, retain: false });
-  const records = new Map([1, 2].map((id) => [id, new MessageRecord(id, "a", message, undefined, context)] as const));
+  const records = new Map([1, 2].map((id) => [id, new MessageRecord(id, "a", message, undefined, recordContext)] as const));
   const [first, second] = [...records.values()] as [MessageRecord, MessageRecord];
   const earlier = new EarlierRecords((id) => records.get(id));
   const trace = earlier.traceOf(1, first.at);
@@ -33,7 +24,7 @@ it("[MQTT-496] what becomes of messages before their records are read is in them
 
 it("[MQTT-496] a message that is acknowledged was delivered, also where no process recorded that it was sent", () => {
   const message = new Message({ topic: "a", payload: Buffer.from("x"), qos: 1, retain: false });
-  const record = new MessageRecord(1, "a", message, undefined, context);
+  const record = new MessageRecord(1, "a", message, undefined, recordContext);
   record.owes("sent", 1);
   record.owes("sent", -1);
   record.acknowledged("client", 0);

@@ -11,6 +11,7 @@ import { compareNatural } from "../../../servers/mqtt/inspector/natural-order.ts
 import type { TopicTree } from "../../../servers/mqtt/inspector/topic-tree.ts";
 import { mqttConfig } from "../../../servers/mqtt/mqtt-config.ts";
 import { createRecorded, type Row, recordOf } from "../../support/records.ts";
+import { recordContext } from "./record-context.ts";
 
 const limits = {
   recordedMessages: 1,
@@ -26,20 +27,11 @@ function written(record: MessageRecord) {
   recorded.add({ records: recordOf(record) });
   return { row: recorded.rows.get(record.id) as Row, detail: recorded.detail(record.id) };
 }
-const context = {
-  payloadLimit: 1_000,
-  inCluster: false,
-  isStored: false,
-  hasStoredSessions: false,
-  onAcknowledged() {},
-  onReleased() {},
-  onChanged() {},
-};
 
 function publishTo(kept: KeptMessages, id: number, topic: string, payload: Buffer): MessageRecord {
   const message = new Message({ topic, payload, qos: 1, retain: true });
   const node = kept.tree.count(message, 0);
-  const record = new MessageRecord(id, topic, message, undefined, context);
+  const record = new MessageRecord(id, topic, message, undefined, recordContext);
   kept.keep(record, node);
   return record;
 }
@@ -80,7 +72,7 @@ it("[MQTT-474] long identifiers of clients that have published or received a mes
       retain: false,
       publisherId: `${number}${"x".repeat(16_000)}`,
     });
-    const record = new MessageRecord(number, "t", message, undefined, context);
+    const record = new MessageRecord(number, "t", message, undefined, recordContext);
     kept.keep(record, kept.tree.count(message, 0));
     return record;
   };
