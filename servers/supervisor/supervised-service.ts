@@ -251,19 +251,22 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     playsSample = plays;
     hub.publish("status", view());
   }
-  /** Whether the next start has another configuration, apart from what a running service takes over. */
+  /** Apart from what a running service takes over. */
+  const isOther = (config: Readonly<Record<string, unknown>>, next: Readonly<Record<string, unknown>>): boolean =>
+    fields().some(({ name, needsRestart }) => needsRestart && !isDeepStrictEqual(config[name], next[name]));
+  /** Whether the next start has another configuration. */
   function isOtherNow(config: Readonly<Record<string, unknown>>): boolean {
-    const next = resolveOrDefault();
-    return fields().some(({ name, needsRestart }) => needsRestart && !isDeepStrictEqual(config[name], next[name]));
+    return isOther(config, resolveOrDefault());
   }
   /** Where the next start would fail, nothing goes on with the configuration before it. */
   function isNotNext(config: Readonly<Record<string, unknown>>): boolean {
+    let next: Readonly<Record<string, unknown>>;
     try {
-      resolve();
+      next = resolve();
     } catch {
       return true;
     }
-    return isOtherNow(config);
+    return isOther(config, next);
   }
   function restartNeeded(): boolean {
     return managed.runningConfig !== undefined && isOtherNow(managed.runningConfig);
