@@ -73,6 +73,19 @@ export interface MqttMessageSummary {
   readonly onDisk?: number;
 }
 
+/** What became of the dropped ones, of which there are some: "dropped for 5, 2 of them expired, 3 of them when the broker stopped", "expired for 5". */
+export function droppedText(
+  { dropped, lost = 0, expired = 0 }: Pick<MqttMessageSummary, "dropped" | "lost" | "expired">,
+  format: (count: number) => string = String,
+): string {
+  if (expired === dropped) return `expired for ${format(expired)}`;
+  const some = [
+    ...(expired > 0 ? [`${format(expired)} of them expired`] : []),
+    ...(lost > 0 && lost < dropped ? [`${format(lost)} of them`] : []),
+  ];
+  return `${[`dropped for ${format(dropped)}`, ...some].join(", ")}${lost > 0 ? " when the broker stopped" : ""}`;
+}
+
 /** The detail of a message, and the answer of `message.read`. */
 export interface MqttMessage extends MqttMessageSummary {
   readonly kind: "mqtt-message";

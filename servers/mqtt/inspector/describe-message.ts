@@ -1,9 +1,10 @@
-import type {
-  MqttDelivery,
-  MqttMessage,
-  MqttMessageProperties,
-  MqttMessageSummary,
-  MqttOwnPublisher,
+import {
+  droppedText,
+  type MqttDelivery,
+  type MqttMessage,
+  type MqttMessageProperties,
+  type MqttMessageSummary,
+  type MqttOwnPublisher,
 } from "../../../contract/traffic/mqtt.ts";
 import { previewBytes } from "../../../contract/traffic/row.ts";
 import { decodeForwarded } from "../codec/properties.ts";
@@ -83,9 +84,6 @@ export interface NotedDelivery {
   readonly asRetained: boolean;
 }
 
-/** After "dropped for …", for those that were lost with the process. */
-export const lostText = (lost: number, dropped: number): string => `${lost < dropped ? `, ${lost} of them` : ""} when the broker stopped`;
-
 /** What is told of the deliveries that are `queued`. */
 export function toldOf(routed: RoutedMessage): Omit<RoutedMessage, "waits"> & { readonly onDisk: number } {
   const { waits, queued, dropped, expired } = routed;
@@ -110,9 +108,7 @@ export function outcomeOf(routed: RoutedMessage): string | undefined {
   if (queued > 0) parts.push(parts.length > 0 ? `queued for ${queued}` : "queued");
   if (onDisk > 0) parts.push(`on disk for ${onDisk}, persistence is off`);
   if (moved > 0) parts.push(`moved for ${moved}`);
-  if (dropped > 0 && expired === dropped) parts.push(`expired for ${expired}`);
-  else if (dropped > 0)
-    parts.push(`dropped for ${dropped}${expired > 0 ? `, ${expired} of them expired` : ""}${lost > 0 ? lostText(lost, dropped) : ""}`);
+  if (dropped > 0) parts.push(droppedText({ dropped, lost, expired }));
   return parts.length > 0 ? parts.join(", ") : undefined;
 }
 

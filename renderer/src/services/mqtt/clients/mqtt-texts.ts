@@ -1,6 +1,5 @@
 import type { MqttSubscription } from "../../../../../contract/services/mqtt-client.ts";
 import type { MqttMessageSummary, MqttOwnPublisher } from "../../../../../contract/traffic/mqtt.ts";
-import { formatCount } from "../../../ui/texts/quantity.ts";
 
 /** The version of a protocol level: 3 is 3.1, 4 is 3.1.1. */
 export function versionText(level: number): string {
@@ -50,16 +49,6 @@ export const noSubscriberText = ({ cluster }: Pick<MqttMessageSummary, "cluster"
 
 /** It matched, but its clients were away and it is of QoS 0, they have no rights for it, or messages came too fast. */
 export const noDeliveryText = "No delivery recorded";
-
-/** For a message of which some deliveries were dropped. */
-export function droppedText({ dropped, lost = 0, expired = 0 }: Pick<MqttMessageSummary, "dropped" | "lost" | "expired">): string {
-  if (expired === dropped) return `expired for ${formatCount(expired)}`;
-  const some = [
-    ...(expired > 0 ? [`${formatCount(expired)} of them expired`] : []),
-    ...(lost > 0 && lost < dropped ? [`${formatCount(lost)} of them`] : []),
-  ];
-  return `${[`dropped for ${formatCount(dropped)}`, ...some].join(", ")}${lost > 0 ? " when the broker stopped" : ""}`;
-}
 
 export const onDiskText = "The session is on disk, and no broker has it while persistence is off";
 

@@ -1,6 +1,6 @@
 import { UnstyledButton } from "@mantine/core";
 import { IconArrowRight, IconCheck, IconX } from "@tabler/icons-react";
-import type { MqttDelivery, MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
+import { droppedText, type MqttDelivery, type MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import { useService } from "../../../control/use-store.ts";
 import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
@@ -8,7 +8,7 @@ import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { capitalized, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook, isoTime } from "../../../ui/texts/time.ts";
-import { droppedText, movedText, noDeliveryText, noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
+import { movedText, noDeliveryText, noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
 import styles from "./delivery-panel.module.css";
 
 interface DeliveryPanelProps {
@@ -83,7 +83,7 @@ function sumText(message: MqttMessage): string {
   if (queued > 0) parts.push(`queued for ${formatCountOf(queued, "client")}`);
   if (onDisk > 0) parts.push(`on disk for ${formatCountOf(onDisk, "client")}, persistence is off`);
   if (moved > 0) parts.push(`at another broker for ${formatCountOf(moved, "client")}`);
-  if (dropped > 0) parts.push(droppedText(message));
+  if (dropped > 0) parts.push(droppedText(message, formatCount));
   if (sentAsRetained > 0) parts.push(`later sent as retained to ${formatCount(sentAsRetained)}`);
   const text = parts.join(", ");
   return capitalized(text);

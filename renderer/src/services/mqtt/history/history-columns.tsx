@@ -1,4 +1,4 @@
-import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
+import { droppedText, type MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { SampleMark } from "../../../list/client-name.tsx";
 import type { Column } from "../../../list/column.ts";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
@@ -7,7 +7,7 @@ import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { previewLine } from "../../../viewer/payload-preview.ts";
-import { droppedText, movedText, noDeliveryText, noSubscriberText, onDiskText, publisherText } from "../clients/mqtt-texts.ts";
+import { movedText, noDeliveryText, noSubscriberText, onDiskText, publisherText } from "../clients/mqtt-texts.ts";
 import { TopicName } from "../tree/topic-name.tsx";
 import { isMixed, type TopicScope, topicWithin } from "../tree/topic-scope.ts";
 import styles from "./history-panel.module.css";
@@ -81,7 +81,7 @@ function Acknowledged({ message }: { readonly message: MqttMessageSummary }) {
   const { acknowledged, acknowledgeable, delivered, dropped, expired, matched, moved = 0, queued = 0, onDisk = 0 } = message;
   if (dropped > 0) {
     return (
-      <span className={styles.dropped} title={capitalized(droppedText(message))}>
+      <span className={styles.dropped} title={capitalized(droppedText(message, formatCount))}>
         <StatusShape shape="failed" />
         {`${formatCount(dropped)} ${expired === dropped ? "expired" : "lost"}`}
       </span>
