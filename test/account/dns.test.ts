@@ -289,5 +289,6 @@ it("[AC-64] zones that clients leave unread are bounded: the connection that has
   const requests = `GET ${zonePath} HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic().Authorization}\r\n\r\n`.repeat(16);
   for (let client = 0; client < 4; client++) (await rawConnection(port, requests)).socket.pause();
   await until(() => service.rows.some(({ outcome }) => outcome === "too many bytes of requests"));
-  expect((await ask(url + zonePath, { headers: basic() })).text).toHaveLength(length);
+  // Not the zone again: while the next zones of the others are made, this connection would have most.
+  expect((await ask(`${url}/dns`, { headers: basic() })).status).toBe(200);
 });
