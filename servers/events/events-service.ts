@@ -20,5 +20,8 @@ export const eventsService = defineService({
   keepsFiles: ({ database }) => database === "",
   snippets: eventsSnippets,
   start: async (context) => (await import("./start-events.ts")).startEvents(context, http.endpoints),
-  browse: async (context) => (await import("./start-events.ts")).browseEvents(context),
+  browse: {
+    fields: ["database", "maxMebibytes", "databaseSeconds"],
+    open: async (context) => (await import("./start-events.ts")).browseEvents(context),
+  },
 });

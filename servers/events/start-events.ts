@@ -10,13 +10,13 @@ import { type EventsConfig, eventsConfig } from "./events-config.ts";
 import { createEventsLimits } from "./routes/event-limits.ts";
 import { eventRoutes, eventsCors, eventsErrors } from "./routes/event-routes.ts";
 import { eventsSample } from "./sample-traffic.ts";
-import { createStore } from "./store/open-store.ts";
+import { createStore, type StoreConfig } from "./store/open-store.ts";
 import { createStoreAccess, type StoreAccess } from "./store-access.ts";
 
-type EventsContext = ServiceContext<EventsConfig, EventsActions, EventsViews>;
+type DataContext = ServiceContext<StoreConfig, EventsActions, EventsViews>;
 
 /** Store, jobs and their actions: used by serving and by browsing. */
-function openData(context: EventsContext): { access: StoreAccess; handlers: DataHandlers } {
+function openData(context: DataContext): { access: StoreAccess; handlers: DataHandlers } {
   const { config, log, onStop } = context;
   const access = createStoreAccess({ store: createStore(config, context.dataDir, log), log, view: context.view });
   onStop(access.close);
@@ -26,13 +26,13 @@ function openData(context: EventsContext): { access: StoreAccess; handlers: Data
 }
 
 /** Answers the page's actions without listening, for looking at the data while the service is stopped. */
-export function browseEvents(context: EventsContext): void {
+export function browseEvents(context: DataContext): void {
   const { handlers } = openData(context);
   context.handle({ ...refusedActions(eventsActions, "Events"), ...handlers });
 }
 
 export async function startEvents(
-  context: EventsContext,
+  context: ServiceContext<EventsConfig, EventsActions, EventsViews>,
   endpoints: (address: HttpAddress) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;

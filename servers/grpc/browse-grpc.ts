@@ -2,13 +2,12 @@ import { type GrpcActions, type GrpcViews, grpcActions } from "../../contract/se
 import { refusedActions, type ServiceContext } from "../core/service/service.ts";
 import { WorkTurns } from "../core/turns/work-turns.ts";
 import { schemaAction } from "./grpc-actions.ts";
-import type { GrpcConfig } from "./grpc-config.ts";
 import { loadOwnProtos } from "./protos/own-protos.ts";
 import { ServedProtos } from "./services/served-protos.ts";
-import { serveUserProtos } from "./user-protos/serve-user-protos.ts";
+import { serveUserProtos, type UserProtosConfig } from "./user-protos/serve-user-protos.ts";
 
 /** Serves the types while the service is stopped, for decoding recorded messages. */
-export async function browseGrpc(context: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>): Promise<void> {
+export async function browseGrpc(context: ServiceContext<UserProtosConfig, GrpcActions, GrpcViews>): Promise<void> {
   const own = await loadOwnProtos();
   const served = new ServedProtos(own, { handlers: {}, replies: [] }, () => showServices());
   let isShown = false;

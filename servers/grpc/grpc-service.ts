@@ -21,6 +21,9 @@ export const grpcService = defineService({
   keepsFiles: () => "if possible",
   endpoints: grpcEndpoints,
   snippets: grpcSnippets,
-  browse: async (context) => (await import("./browse-grpc.ts")).browseGrpc(context),
+  browse: {
+    fields: ["protos", "protoBytes", "protoFiles", "protoTypes"],
+    open: async (context) => (await import("./browse-grpc.ts")).browseGrpc(context),
+  },
   start: async (context) => (await import("./start-grpc.ts")).startGrpc(context),
 });

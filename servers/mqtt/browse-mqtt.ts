@@ -1,11 +1,10 @@
 import { type MqttActions, type MqttViews, mqttActions } from "../../contract/services/mqtt.ts";
 import { refusedActions, type ServiceContext } from "../core/service/service.ts";
 import { historyHandlers } from "./inspector/history-actions.ts";
-import { MessageRecorder, recorderLimits } from "./inspector/message-recorder.ts";
-import type { MqttConfig } from "./mqtt-config.ts";
+import { MessageRecorder, type RecorderConfig, recorderLimits } from "./inspector/message-recorder.ts";
 
 /** The topic tree and the history of a broker that is stopped, from the records that the supervisor kept. */
-export async function browseMqtt(context: ServiceContext<MqttConfig, MqttActions, MqttViews>): Promise<void> {
+export async function browseMqtt(context: ServiceContext<RecorderConfig, MqttActions, MqttViews>): Promise<void> {
   const { config } = context;
   const recorder = new MessageRecorder(context.traffic, recorderLimits(config));
   context.onStop(() => recorder.close());

@@ -33,5 +33,8 @@ export const mqttService = defineService({
   resumes: (views) =>
     ((views.get("repeated") as MqttViews["repeated"] | undefined)?.list ?? []).map((params) => ({ action: "repeat.start", params })),
   start: async (context) => (await import("./start-mqtt.ts")).startMqtt(context),
-  browse: async (context) => (await import("./browse-mqtt.ts")).browseMqtt(context),
+  browse: {
+    fields: ["recordedPerSecond", "recordedPayloadBytes", "recordedMessages", "recordedBytes", "topics", "persistence", "cluster"],
+    open: async (context) => (await import("./browse-mqtt.ts")).browseMqtt(context),
+  },
 });

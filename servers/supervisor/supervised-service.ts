@@ -189,7 +189,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       samples.idle();
     },
   };
-  const browsing = createBrowsing(service, { ...processOptions, isOutdated: isNotNext });
+  const browsing = createBrowsing(service, { ...processOptions, isOutdated: isBrowsedOtherwise });
   const resumption = createResumption(service, (action, params) => managed.act(action, params));
   const managed = createManagedService({
     ...processOptions,
@@ -251,22 +251,20 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     playsSample = plays;
     hub.publish("status", view());
   }
-  /** Apart from what a running service takes over. */
-  const isOther = (config: Readonly<Record<string, unknown>>, next: Readonly<Record<string, unknown>>): boolean =>
-    fields().some(({ name, needsRestart }) => needsRestart && !isDeepStrictEqual(config[name], next[name]));
-  /** Whether the next start has another configuration. */
+  /** Whether the next start has another configuration, apart from what a running service takes over. */
   function isOtherNow(config: Readonly<Record<string, unknown>>): boolean {
-    return isOther(config, resolveOrDefault());
+    const next = resolveOrDefault();
+    return fields().some(({ name, needsRestart }) => needsRestart && !isDeepStrictEqual(config[name], next[name]));
   }
-  /** Where the next start would fail, nothing goes on with the configuration before it. */
-  function isNotNext(config: Readonly<Record<string, unknown>>): boolean {
+  /** Whether what is browsed with this configuration is something else now. Where the next start would fail, nothing goes on with the configuration before it. */
+  function isBrowsedOtherwise(config: Readonly<Record<string, unknown>>): boolean {
     let next: Readonly<Record<string, unknown>>;
     try {
       next = resolve();
     } catch {
       return true;
     }
-    return isOther(config, next);
+    return service.browse?.fields.some((name) => !isDeepStrictEqual(config[name], next[name])) ?? false;
   }
   function restartNeeded(): boolean {
     return managed.runningConfig !== undefined && isOtherNow(managed.runningConfig);

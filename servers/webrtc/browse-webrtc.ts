@@ -8,7 +8,9 @@ import { keptSignals, SignalHistory } from "./ice-check/signal-history.ts";
 import type { WebrtcConfig } from "./webrtc-config.ts";
 
 /** The ladder and the ICE check of a service that is stopped, from the records that the supervisor kept. */
-export async function browseWebrtc(context: ServiceContext<WebrtcConfig, WebrtcActions, WebrtcViews>): Promise<void> {
+export async function browseWebrtc(
+  context: ServiceContext<Pick<WebrtcConfig, "turnPort" | "turnsPort">, WebrtcActions, WebrtcViews>,
+): Promise<void> {
   const { config } = context;
   const hub = { find: () => undefined };
   const signals = new SignalHistory(keptSignals, () => undefined);

@@ -40,5 +40,8 @@ export const webrtcService = defineService({
   endpoints: webrtcEndpoints,
   snippets: webrtcSnippets,
   start: async (context) => (await import("./start-webrtc.ts")).startWebrtc(context),
-  browse: async (context) => (await import("./browse-webrtc.ts")).browseWebrtc(context),
+  browse: {
+    fields: ["turnPort", "turnsPort"],
+    open: async (context) => (await import("./browse-webrtc.ts")).browseWebrtc(context),
+  },
 });

@@ -64,8 +64,11 @@ it("[BL-19] [BL-531] a service with files locks its folder while it runs, and wh
       onStop(() => void order.push(readdirSync(dataDir()).sort().join(" ")));
       return [];
     },
-    async browse({ dataDir }) {
-      dataDir();
+    browse: {
+      fields: [],
+      async open({ dataDir }) {
+        dataDir();
+      },
     },
   });
   const running = await runService(service, { dataDir: folder });

@@ -75,6 +75,20 @@ describe("a stopped service that is browsed", () => {
     await before.catch((error: unknown) => expect(error).toMatchObject({ code: "SERVICE_NOT_RUNNING" }));
   });
 
+  it("[BL-530] a change on which the browsing does not depend leaves it, with what is under way", async () => {
+    const { dashboard, supervisor } = await supervise();
+    const id = "events";
+    const echo = () => dashboard.call("service.action", { id, action: "echo", params: { value: "x" } });
+    const before = (await echo()) as { browsed: number };
+    const hangs = dashboard.refusal("service.action", { id, action: "hang", params: {} });
+    await dashboard.call("config.write", { id, values: { stops: "never", openToLan: true } });
+    expect(await echo()).toEqual(before);
+    await dashboard.call("config.override", { id, values: { label: "other" } });
+    expect(await hangs).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+    expect(isAlive(before.browsed)).toBe(false);
+    await supervisor.stop(id);
+  });
+
   it("[BL-531] a stop of a service that is browsed ends that at once, and what was under way there", async () => {
     const { dashboard, supervisor } = await supervise();
     const id = "events";

@@ -182,15 +182,18 @@ export const fixtureService = (id: ServiceId) =>
     },
     // One of them keeps something that can be looked at while it is stopped.
     ...(id === "events" && {
-      async browse({ config, handle, kept, view }: FixtureBrowsing) {
-        view("label", config.label);
-        const rows: string[] = [];
-        for await (const { row, detail } of kept) rows.push(`${row.service} ${row.id} ${row.tone} ${detail.length}`);
-        handle({
-          ...refusedActions(actions, "The fixture"),
-          echo: ({ value }: { value: string }) => ({ value, browsed: process.pid, label: config.label, rows }),
-          hang: () => new Promise(() => {}),
-        } as never);
+      browse: {
+        fields: ["label"],
+        async open({ config, handle, kept, view }: FixtureBrowsing) {
+          view("label", config.label);
+          const rows: string[] = [];
+          for await (const { row, detail } of kept) rows.push(`${row.service} ${row.id} ${row.tone} ${detail.length}`);
+          handle({
+            ...refusedActions(actions, "The fixture"),
+            echo: ({ value }: { value: string }) => ({ value, browsed: process.pid, label: config.label, rows }),
+            hang: () => new Promise(() => {}),
+          } as never);
+        },
       },
     }),
   });

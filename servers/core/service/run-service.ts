@@ -221,7 +221,7 @@ const isForPublishers = (message: BinaryToService | ToProvider): message is Bina
 
 async function browse(service: Service, context: ServiceContext): Promise<readonly Endpoint[]> {
   if (!service.browse) throw new ServiceError("SERVICE_NOT_RUNNING", `${service.title} is not running`, "Start it first.");
-  await service.browse(context as never);
+  await service.browse.open(context as never);
   return [];
 }
 

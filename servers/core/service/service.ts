@@ -21,6 +21,7 @@ export interface Service<
   Actions extends Operations = Operations,
   Binary extends BinaryTopics = BinaryTopics,
   Provides extends Provided = Provided,
+  Browsed extends keyof z.output<Schema> & string = keyof z.output<Schema> & string,
 > {
   readonly id: ServiceId;
   readonly title: string;
@@ -56,8 +57,15 @@ export interface Service<
    * It registers the release of whatever it opens with `context.onStop` on the next line, so there is no `stop`.
    */
   start(context: ServiceContext<z.output<Schema>, Actions, AnyViews, Binary, Provides>): Promise<readonly Endpoint[]>;
-  /** Answers the page's actions from stored data without listening: for browsing it while the service is stopped. */
-  browse?(context: ServiceContext<z.output<Schema>, Actions, AnyViews>): Promise<void>;
+  /** For browsing its stored data while the service is stopped. */
+  readonly browse?: Browse<Pick<z.output<Schema>, Browsed>, Browsed, Actions>;
+}
+
+export interface Browse<Config, Field extends string, Actions extends Operations> {
+  /** The fields of the configuration on which it depends: a change of another one leaves it, and what is under way in it. */
+  readonly fields: readonly Field[];
+  /** Answers the page's actions from stored data without listening. */
+  open(context: ServiceContext<Config, Actions, AnyViews>): Promise<void>;
 }
 
 export interface ResumingAction {
@@ -174,8 +182,9 @@ export const defineService = <
   Actions extends Operations,
   Binary extends BinaryTopics = BinaryTopics,
   Provides extends Provided = Provided,
+  Browsed extends keyof z.output<Schema> & string = keyof z.output<Schema> & string,
 >(
-  service: Service<Schema, Actions, Binary, Provides>,
+  service: Service<Schema, Actions, Binary, Provides, Browsed>,
 ): Service => service as unknown as Service;
 
 /** Handlers for a service that is browsed: what only the running service can do is refused. */

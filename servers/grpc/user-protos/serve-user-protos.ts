@@ -9,9 +9,11 @@ import type { ServedProtos } from "../services/served-protos.ts";
 import { DroppedProtos } from "./dropped-protos.ts";
 import { UserProtos } from "./user-protos.ts";
 
+export type UserProtosConfig = Pick<GrpcConfig, "protos" | "protoBytes" | "protoFiles" | "protoTypes">;
+
 /** Resolves when they are served. */
 export async function serveUserProtos(
-  context: ServiceContext<GrpcConfig, GrpcActions, GrpcViews>,
+  context: ServiceContext<UserProtosConfig, GrpcActions, GrpcViews>,
   own: DescriptorPool,
   served: ServedProtos,
   turns: WorkTurns,

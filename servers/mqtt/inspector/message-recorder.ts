@@ -35,7 +35,7 @@ const topicPart = 1 / 4;
 /** A topic of ordinary length takes about 600. */
 const treeBytesPerTopic = 640;
 
-type RecorderConfig = Pick<
+export type RecorderConfig = Pick<
   MqttConfig,
   "recordedPerSecond" | "recordedPayloadBytes" | "recordedMessages" | "recordedBytes" | "topics" | "cluster" | "persistence"
 >;
