@@ -11,10 +11,10 @@ export interface SavedValues {
   readonly current: Values;
   /**
    * Saves the values, and removes those of `resets`. Throws CONFIG_INVALID, SETTINGS_UNWRITABLE, and SETTINGS_CHANGED where the profile is active no more, or
-   * another Backlot has changed one of the values meanwhile; nothing is changed then.
+   * another Backlot has changed one of them meanwhile; nothing is changed then.
    */
   write(values: Values, resets: readonly string[]): Promise<void>;
-  /** Removes the values of the names, or all. Throws SETTINGS_UNWRITABLE and SETTINGS_CHANGED. */
+  /** Removes the values of the names, or all. Throws SETTINGS_UNWRITABLE and SETTINGS_CHANGED, as a save does. */
   remove(names: readonly string[] | undefined): Promise<void>;
 }
 
@@ -54,18 +54,24 @@ export function createSavedValues(service: Service, settings: SettingsFile): Sav
         checkConfigValues(service, touched);
         const hashed = (await service.hashSecrets?.(touched)) ?? touched;
         return (current) => {
-          checkUnchanged(service, known, current, hashed);
-          return { ...without(current, resets), ...hashed };
+          const next = { ...without(current, resets), ...hashed };
+          checkUnchanged(service, known, current, next, [...resets, ...Object.keys(hashed)]);
+          return next;
         };
       }),
-    remove: (names) => save(async () => (current) => (names ? without(current, names) : {})),
+    remove: (names) =>
+      save(async (known) => (current) => {
+        const next = names ? without(current, names) : {};
+        checkUnchanged(service, known, current, next, names ?? Object.keys(current));
+        return next;
+      }),
   };
 }
 
 /** Of a list of users, for example, that another Backlot has changed, the form has an older one, with older passwords. */
-function checkUnchanged(service: Service, known: Values, current: Values, next: Values): void {
+function checkUnchanged(service: Service, known: Values, current: Values, next: Values, names: readonly string[]): void {
   const isOther = (name: string) => !isDeepStrictEqual(current[name], known[name]) && !isDeepStrictEqual(current[name], next[name]);
-  const name = Object.keys(next).find(isOther);
+  const name = names.find(isOther);
   if (name === undefined) return;
   const title = configProperties(service).find(([other]) => other === name)?.[1].title ?? name;
   const problem = "another Backlot has saved another value meanwhile";

@@ -31,6 +31,8 @@ export interface SettingsFile {
    * profile that is active in the file. Throws SETTINGS_UNWRITABLE, and what `change` throws.
    */
   update(change: (settings: Settings, savedActive: string) => Settings): Promise<Settings>;
+  /** Reads what another Backlot has saved since it was read last, or who edits the file by hand. Never throws; a file that is no settings now is left for the next save. */
+  look(): Promise<void>;
   /** Resolves when no save is in progress. */
   settled(): Promise<void>;
 }
@@ -67,10 +69,10 @@ export async function openSettings(
   let saving: Promise<unknown> = Promise.resolve();
   let known = await fileVersion(file);
   /** Another Backlot may use the same folder: a change is applied to what that has saved meanwhile. */
-  async function readAgain() {
+  async function readAgain(readFile: () => Promise<Settings | undefined>) {
     const version = await fileVersion(file);
     if (version === known) return;
-    const others = await read(file, warn);
+    const others = await readFile();
     if (!others || !Object.hasOwn(others.profiles, others.activeProfile)) return;
     known = version;
     savedActive = others.activeProfile;
@@ -85,7 +87,7 @@ export async function openSettings(
     return isActivated || !Object.hasOwn(next.profiles, savedActive) ? next : { ...next, activeProfile: savedActive };
   }
   async function save(change: Parameters<SettingsFile["update"]>[0]): Promise<Settings> {
-    await readAgain();
+    await readAgain(() => read(file, warn));
     const next = change(current, savedActive);
     const saved = toSave(next);
     await writeSettings(file, `${JSON.stringify(saved, undefined, 2)}\n`, backup);
@@ -102,6 +104,11 @@ export async function openSettings(
       const saved = saving.then(() => inTurnsOfProcesses(file, () => save(change)));
       saving = saved.catch(() => {});
       return saved;
+    },
+    look() {
+      const looked = saving.then(() => readAgain(async () => (await parse(file)).settings)).catch(() => {});
+      saving = looked;
+      return looked;
     },
     async settled() {
       await saving;
@@ -154,24 +161,29 @@ const unreadable = (file: string, cause: unknown) =>
     },
   );
 
-async function read(file: string, note: (problem: string) => void): Promise<Settings | undefined> {
+/** Neither settings nor a problem where there is no file. */
+async function parse(file: string): Promise<{ readonly settings?: Settings; readonly problem?: string }> {
   let text: string;
   try {
     text = await readRegularFile(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
     throw unreadable(file, error);
   }
-  let problem: string;
   try {
     const json: unknown = JSON.parse(text);
     const parsed = settingsSchema.safeParse(json);
-    if (parsed.success) return parsed.data;
+    if (parsed.success) return { settings: parsed.data };
     const { success: isNewer } = newerSettings.safeParse(json);
-    problem = isNewer ? "it is of a newer Backlot" : issueSentence(parsed.error.issues[0]);
+    return { problem: isNewer ? "it is of a newer Backlot" : issueSentence(parsed.error.issues[0]) };
   } catch (error) {
-    problem = (error as Error).message;
+    return { problem: (error as Error).message };
   }
+}
+
+async function read(file: string, note: (problem: string) => void): Promise<Settings | undefined> {
+  const { settings, problem } = await parse(file);
+  if (problem === undefined) return settings;
   const aside = `${file}.unreadable-${Date.now()}`;
   // Moved aside: the next save would overwrite it.
   await rename(file, aside).catch((error) => {

@@ -54,6 +54,8 @@ export interface SupervisorOptions {
   /** Set if only this service is started: it may then use variables that otherwise belong to another service. */
   readonly alone?: ServiceId | undefined;
   readonly timing?: Partial<ServiceTiming>;
+  /** Between two looks at what another Backlot has saved in the settings file. */
+  readonly settingsLookMs?: number;
   /** Desktop: asks the user where to write an export. */
   readonly chooseFile?: ExportsOptions["chooseFile"];
 }
@@ -91,6 +93,7 @@ export interface RecordedTraffic {
 }
 
 const processSampleIntervalMs = 2_000;
+const settingsLookMs = 1_000;
 const mebibyte = 1_048_576;
 const replayedLines = 1_000;
 
@@ -250,8 +253,11 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     });
   }, processSampleIntervalMs);
 
+  const looking = setInterval(() => void settings.look(), options.settingsLookMs ?? settingsLookMs);
+
   let closing: Promise<void> | undefined;
   async function close() {
+    clearInterval(looking);
     clearInterval(sampling);
     await exports.close();
     await Promise.all([...supervised.values()].map((service) => service.close()));

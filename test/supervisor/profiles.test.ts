@@ -137,9 +137,9 @@ it("[BL-487] a start that fails after its configuration was changed leaves the s
 });
 
 /** Two Backlots with one data folder. */
-async function two() {
+async function two(options: Parameters<typeof supervise>[0] = {}) {
   const dataDir = temporaryDir();
-  return [await supervise({ dataDir }), await supervise({ dataDir })] as const;
+  return [await supervise({ ...options, dataDir }), await supervise({ ...options, dataDir })] as const;
 }
 const labelOf = async ({ dashboard }: Awaited<ReturnType<typeof supervise>>) =>
   (await dashboard.call("config.read", http)).fields.find(({ name }) => name === "label")?.value;
@@ -166,6 +166,20 @@ it("[BL-503] values that another Backlot has saved are shown once they are read,
   await other.dashboard.call("config.write", { id: "mqtt", values: { label: "ours" } });
   await shown;
   expect(await labelOf(other)).toBe("theirs");
+});
+
+it("[BL-503] what another Backlot has saved is shown without a save here", async () => {
+  const [one, other] = await two({ settingsLookMs: 10 });
+  await other.supervisor.start("http");
+  const [shown, profiles] = [
+    other.statuses.next(({ id, restartNeeded }) => id === "http" && restartNeeded),
+    other.dashboard.follow("profile"),
+  ];
+  await one.dashboard.call("config.write", { ...http, values: { label: "theirs" } });
+  await shown;
+  expect(await labelOf(other)).toBe("theirs");
+  await one.dashboard.call("profile.create", { name: "new" });
+  expect(await profiles.until(({ names }) => names.includes("new"))).toMatchObject({ active: "Default" });
 });
 
 it.each(["removed", "renamed"])(

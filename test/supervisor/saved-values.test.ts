@@ -40,6 +40,27 @@ it("[BL-505] a change of one value is saved beside those that another Backlot ha
   expect(one.current).toEqual({ logLevel: "debug" });
 });
 
+it.each(["one value", "all values", "one value of a form"])(
+  "[BL-505] a reset of %s is refused where another Backlot has changed it",
+  async (what) => {
+    const [one, other] = await two();
+    await one.write({ port: 21_000, logLevel: "debug" }, []);
+    await other.write({ logLevel: "debug" }, []);
+    await one.write({ port: 22_000 }, []);
+    const reset = () =>
+      what === "one value of a form" ? other.write({}, ["port"]) : other.remove(what === "one value" ? ["port"] : undefined);
+    expect(await reset().then(String, toFailure)).toMatchObject({ code: "SETTINGS_CHANGED", field: { name: "port" } });
+    expect(other.current).toEqual({ port: 22_000, logLevel: "debug" });
+    // What it is now has been read: the second time it is meant.
+    await reset();
+    expect(other.current).toEqual(what === "all values" ? {} : { logLevel: "debug" });
+    // What is reset there already is no other value.
+    await one.write({}, ["logLevel"]);
+    await other.remove(undefined);
+    expect(other.current).toEqual({});
+  },
+);
+
 it("[BL-505] of two saves at the same moment the second one has the password of the first", async () => {
   const [saved] = await two();
   await saved.write({ users: ["alice:first"] }, []);

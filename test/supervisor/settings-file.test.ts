@@ -234,6 +234,26 @@ describe("settings file", () => {
     expect(files(dir)).toEqual(["settings.backup.json", "settings.json"]);
   });
 
+  it("[BL-503] a look at the file reads what another Backlot has saved, and leaves one that is being written by hand", async () => {
+    const dir = temporaryDir();
+    const file = path.join(dir, "settings.json");
+    const { settings: one } = await open(dir);
+    const { settings: other } = await open(dir);
+    await one.update((current) => ({ ...current, app: { ...current.app, keptRows: 1_234 } }));
+    await other.look();
+    expect(other.current.app.keptRows).toBe(1_234);
+    const text = readFileSync(file, "utf8").replace("1234", "2345");
+    writeFileSync(file, text.slice(0, 20));
+    await other.look();
+    expect([other.current.app.keptRows, files(dir)]).toEqual([1_234, ["settings.backup.json", "settings.json"]]);
+    writeFileSync(file, text);
+    await other.look();
+    expect(other.current.app.keptRows).toBe(2_345);
+    rmSync(file);
+    await other.look();
+    expect(other.current.app.keptRows).toBe(2_345);
+  });
+
   it("[BL-38] one that was killed while it saved holds up nobody for good", async () => {
     const dir = temporaryDir();
     const { save } = await open(dir);

@@ -28,6 +28,8 @@ export async function supervise(options: Partial<SupervisorOptions> = {}): Promi
     flags: {},
     // On a busy machine a process takes its time: what it says last counts in these tests, and those of time limits set them.
     timing: { firstBackOffMs: 10, stopTimeoutMs: 60_000, silenceMs: 60_000, lastBatchesMs: 60_000 },
+    // What another one saves is read with the next save, as where both are saved at the same moment.
+    settingsLookMs: 600_000,
     ...options,
   });
   const dashboard = createTestDashboard(supervisor.attach);
