@@ -155,6 +155,7 @@ it("[MQTT-473] in a cluster a message for thousands is delivered over several tu
     isBehind: false,
     whenCaughtUp: (resume) => resume(),
     bring: async () => true,
+    settled() {},
     opened() {},
     ended() {},
     memberChanged() {},

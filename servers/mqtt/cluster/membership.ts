@@ -90,9 +90,10 @@ export class Membership {
 
   /** Joins under a new identifier: the other brokers own its sessions now. */
   async joinAsNew(counted: number, connected: () => void): Promise<void> {
-    const { parts, commits, members } = this.options;
+    const { parts, commits, members, ownership } = this.options;
     parts.log.warning("The other brokers declared this one dead and took its sessions over: its clients have to connect again.");
     surrenderAll(parts.engine);
+    ownership.doubt();
     commits.drop();
     members.drop();
     parts.outgoing.renew(parts.brokerId, counted);

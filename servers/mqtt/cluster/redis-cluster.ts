@@ -191,6 +191,10 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     return this.ownership.bring(clientId, cleanStart);
   }
 
+  settled(clientId: string): void {
+    this.ownership.settled(clientId);
+  }
+
   opened(session: Session): void {
     this.ownership.opened(session);
   }

@@ -19,8 +19,13 @@ export interface ClusterLink {
   readonly isBehind: boolean;
   /** `resume` is called when they need not wait. */
   whenCaughtUp(resume: () => void): void;
-  /** Fetches the session from the broker that has it, and ends the client's connection there. False if that fails; never rejects. */
+  /**
+   * Fetches the session from the broker that has it, and ends the client's connection there. False if that fails; never rejects. No other
+   * broker gets it before `settled` is called.
+   */
   bring(clientId: string, cleanStart: boolean): Promise<boolean>;
+  /** To be called once for each `bring`: the connection has opened the session, or is closed. */
+  settled(clientId: string): void;
   /** The client is connected. */
   opened(session: Session): void;
   /** The session is over. */

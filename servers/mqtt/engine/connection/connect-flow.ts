@@ -29,7 +29,7 @@ export interface ConnectParts extends RecheckParts {
   readonly limits: EngineLimits;
   readonly access: Pick<Access, "authenticate" | "exchange"> & RecheckParts["access"];
   readonly observer: EngineObserver;
-  readonly cluster: Pick<ClusterLink, "bring" | "memberChanged"> | undefined;
+  readonly cluster: Pick<ClusterLink, "bring" | "settled" | "memberChanged"> | undefined;
   /** Connections whose CONNECT was accepted, by client identifier. */
   readonly clients: ReadonlyMap<string, Connection>;
   readonly places: Pick<Places, "mayAccept">;
@@ -261,7 +261,9 @@ function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: Con
   const acceptIt = () => connection.inTurn(() => connection.inSteps(acceptInSteps(parts, connection, packet, authentication)));
   if (!cluster) acceptIt();
   else {
-    wait(parts, connection, cluster.bring(connection.clientId, packet.cleanStart), (brought) => {
+    const { clientId } = connection;
+    connection.onSettled = () => cluster.settled(clientId);
+    wait(parts, connection, cluster.bring(clientId, packet.cleanStart), (brought) => {
       if (brought) acceptIt();
       else answerRefused(parts, connection, reasonCode.serverUnavailable, "Another broker has the session and does not release it.");
     });
@@ -331,6 +333,7 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
   connection.askedBytes = 0;
   opened.session.resume(connection);
   parts.handover.gather(opened.session);
+  connection.settle();
 }
 
 /** Undefined if it is switched off or does not fit into the CONNACK: a client identifier may have 65,535 bytes. */

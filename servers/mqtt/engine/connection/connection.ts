@@ -92,6 +92,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   asked: ConnectPacket | undefined = undefined;
   /** Memory of `asked`. */
   askedBytes = 0;
+  /** Called once: it has opened its session, or is closed. */
+  onSettled: (() => void) | undefined = undefined;
   goodbye: DisconnectPacket | undefined = undefined;
   /** Packets are queued: an asynchronous answer is pending, or the client is frozen or above its rate. */
   private holds = 0;
@@ -374,6 +376,13 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.attempt(() => this.context.onClosed(this, why));
     this.asked = undefined;
     this.exchange = undefined;
+    this.attempt(() => this.settle());
+  }
+
+  settle(): void {
+    const { onSettled } = this;
+    this.onSettled = undefined;
+    onSettled?.();
   }
 
   private attempt(step: () => void): void {
