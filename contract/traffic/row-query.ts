@@ -1,4 +1,5 @@
 /** The text of a filter of rows: terms about single fields, words that rows must not have, and the rest, which is searched as one text. */
+import { noUnits, parseComparison, sizeUnits, timeUnits } from "./comparison.ts";
 import type { TrafficRow } from "./row.ts";
 import { hasText, reasonTexts, searchNeedle, statusWord } from "./row-filter.ts";
 
@@ -7,10 +8,16 @@ type Texts = Omit<TrafficRow, "service">;
 /** `status:4xx`, `-path:/health`, or `-word`, without a field. */
 interface RowTerm {
   readonly field: TermField | undefined;
+  /** As it stands in the text. */
+  readonly term: string;
   /** In lower case. */
   readonly value: string;
   readonly isExcluded: boolean;
+  /** Undefined for a value that no row can have. */
+  readonly meets: Meets | undefined;
 }
+
+type Meets = (row: Texts) => boolean;
 
 export interface RowQuery {
   /** What is left of the text beside the terms, as it is compared. */
@@ -21,39 +28,71 @@ export interface RowQuery {
 }
 
 const termFields = {
-  status: (row, value) =>
-    /^\d[\dx]{2}$/.test(value) ? hasCode(row, value) : `${row.outcome}\n${statusWord(row)}`.toLowerCase().includes(value),
+  status: meetsStatus,
   /** Of a call it is the last part of its path. */
-  method: (row, value) => row.verb.toLowerCase() === value || (row.kind === "grpc-call" && row.target.toLowerCase().endsWith(`/${value}`)),
-  path: (row, value) => row.target.toLowerCase().includes(value),
-  client: (row, value) => `${row.client} ${row.peer}`.toLowerCase().includes(value),
-  user: (row, value) => (row.user ?? "").toLowerCase().includes(value),
-  reason: (row, value) => reasonTexts(row).toLowerCase().includes(value),
-} satisfies Readonly<Record<string, (row: Texts, value: string) => boolean>>;
+  method: (value) =>
+    isSeveral(value)
+      ? undefined
+      : (row) => row.verb.toLowerCase() === value || (row.kind === "grpc-call" && row.target.toLowerCase().endsWith(`/${value}`)),
+  path: (value) => (row) => row.target.toLowerCase().includes(value),
+  client: (value) => (row) => `${row.client} ${row.peer}`.toLowerCase().includes(value),
+  user: (value) => (row) => (row.user ?? "").toLowerCase().includes(value),
+  reason: (value) => (row) => reasonTexts(row).toLowerCase().includes(value),
+  /** A row that is open has taken no time yet. */
+  took: (value) => {
+    const meets = parseComparison(value, timeUnits);
+    return meets && (({ tookMs }) => tookMs !== undefined && meets(tookMs));
+  },
+  size: (value) => {
+    const meets = parseComparison(value, sizeUnits);
+    return meets && ((row) => meets(sizeOf(row)));
+  },
+} satisfies Readonly<Record<string, (value: string) => Meets | undefined>>;
 export type TermField = keyof typeof termFields;
 export const termFieldNames = Object.keys(termFields) as readonly TermField[];
 
-/** "4xx" is any code that begins with 4. */
-function hasCode(row: Texts, value: string): boolean {
-  const code = statusWord(row);
-  return /^\d{3}$/.test(code) && [...value].every((digit, at) => digit === "x" || digit === code[at]);
+/** Of HTTP what was sent, as its lists show it; of others what crossed the wire in both directions. */
+const sizeOf = ({ kind, bytesIn, bytesOut }: Texts): number =>
+  kind === "http" || kind === "websocket" || kind === "websocket-message" ? bytesOut : bytesIn + bytesOut;
+
+/** "GET,PUT" */
+const isSeveral = (value: string): boolean => /^[<>=]|\S,\S/.test(value);
+
+/** "4xx" is any code that begins with 4; a part of a code or of a word is found in both. */
+function meetsStatus(value: string): Meets | undefined {
+  const compared = parseComparison(value, noUnits);
+  if (compared) return (row) => compared(codeOf(row));
+  if (/^[1-5][\dx]{2}$/.test(value)) {
+    return (row) => {
+      const code = String(codeOf(row));
+      return [...value].every((digit, at) => digit === "x" || digit === code[at]);
+    };
+  }
+  // Of one or two digits, or that a WebSocket was closed with.
+  const isNumber = /^[\dx]*$/.test(value) && /\d/.test(value);
+  if (isSeveral(value) || (isNumber && !/^(?:\d{1,2}|[1-4]\d{3})$/.test(value))) return undefined;
+  return (row) => `${row.outcome}\n${statusWord(row)}`.toLowerCase().includes(value);
 }
 
+/** Of a status such as "404", "454 Session Not Found" or "HTTP 415"; NaN of others. */
+const codeOf = (row: Texts): number => Number(/^(?:HTTP )?(\d{3})(?!\d)/.exec(statusWord(row))?.[1]);
+
 /** A value with spaces is in quotes; one that is not typed yet is no term. `-` before a digit may be a number that is searched. */
-const termPattern = /(?<=^|\s)(?:(-?)(status|method|path|client|user|reason):("[^"]*"?|\S*)|-([\p{L}/_]\S*))(?=\s|$)/giu;
+const termPattern = /(?<=^|\s)(?:(-?)(status|method|path|client|user|reason|took|size):("[^"]*"?|\S*)|-([\p{L}/_]\S*))(?=\s|$)/giu;
 
 export function parseRowQuery(text: string): RowQuery {
   const terms: RowTerm[] = [];
-  const texts: string[] = [];
   const rest = text.replace(termPattern, (term, minus: string | undefined, field: string | undefined, quoted = "", word = "") => {
     const value = (field ? quoted.replaceAll('"', "") : word).toLowerCase();
-    if (value === "") return "";
-    terms.push({ field: field?.toLowerCase() as TermField | undefined, value, isExcluded: minus !== "" });
-    texts.push(term);
+    // Of a comparison there may be only the sign yet.
+    if (/^(?:[<>]=?)?$/.test(value)) return "";
+    const known = field?.toLowerCase() as TermField | undefined;
+    const meets = known ? termFields[known](value) : (row: Texts) => hasText(row, value);
+    terms.push({ field: known, term, value, isExcluded: minus !== "", meets });
     return "";
   });
   const needle = searchNeedle(rest === text ? text : rest.replace(/\s+/g, " "));
-  return { needle, terms, termText: texts.join(" ") };
+  return { needle, terms, termText: terms.map(({ term }) => term).join(" ") };
 }
 
 /** `foo:bar` of a field that there is not: names in the order of the text. A URL and a time of day are none. */
@@ -67,12 +106,10 @@ export const namedFields = (text: string): readonly TermField[] => [
   ...new Set(parseRowQuery(text).terms.flatMap(({ field }) => (field ? [field] : []))),
 ];
 
-/** `status:>=500`, `method:GET,PUT`: terms whose value no row has, since it is a comparison or a list, with their fields. */
-export const termsOfSeveral = (text: string): readonly { readonly term: string; readonly field: TermField }[] =>
-  [...text.matchAll(termPattern)].flatMap(([term, , field = "", value = ""]) =>
-    /^(?:status|method)$/i.test(field) && /^[<>=]|^[^"].*,/.test(value) ? [{ term, field: field.toLowerCase() as TermField }] : [],
-  );
+/** `took>100ms`: what looks like a term with a comparison, and is searched as text. */
+const signWithoutColon = /(?<=^|\s)-?\p{L}[\p{L}\d_-]*[<>]=?\d\S*/u;
+export const comparisonWithoutColon = (text: string): string | undefined => signWithoutColon.exec(text)?.[0];
 
-/** By the texts of a row that lists show. */
+/** By the texts and figures of a row that lists show. */
 export const meetsTerms = (row: Texts, terms: readonly RowTerm[]): boolean =>
-  terms.every(({ field, value, isExcluded }) => (field ? termFields[field](row, value) : hasText(row, value)) !== isExcluded);
+  terms.every(({ meets, isExcluded }) => (meets?.(row) ?? false) !== isExcluded);

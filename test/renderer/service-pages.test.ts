@@ -17,7 +17,7 @@ it("[BL-280] no two services have the same colour in plots", () => {
 });
 
 it("[BL-484] the filter of HTTP offers no user and no reason, which its rows do not have", () => {
-  const fieldsOf = (id: ServiceId) => servicePages.get(id)?.tabs.flatMap((tab) => (tab.kind === "traffic" ? [tab.filterFields] : []));
-  expect(fieldsOf("http")).toEqual([["status", "method", "path", "client"]]);
+  const fieldsOf = (id: ServiceId) => servicePages.get(id)?.tabs.flatMap((tab) => (tab.kind === "traffic" ? [tab.filterTerms.fields] : []));
+  expect(fieldsOf("http")).toEqual([["status", "method", "path", "client", "took", "size"]]);
   expect(fieldsOf("account")).toEqual([termFieldNames]);
 });

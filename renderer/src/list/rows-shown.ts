@@ -11,6 +11,10 @@ export const isSearching = ({ answered, failure }: Pick<Shown, "answered" | "fai
 export const isKnownEmpty = ({ loaded, answered, count, kept }: Pick<TrafficRowsView, "loaded" | "answered" | "count" | "kept">): boolean =>
   loaded && count === 0 && (answered || kept === 0);
 
+/** Whether there are rows that meet the filter, or so far nobody knows. */
+export const findsRows = ({ answered, matching, kept }: Pick<Shown, "answered" | "matching" | "kept">): boolean =>
+  !answered || matching > 0 || kept === 0;
+
 /** "showing 500 of 12,480 that match", "500 of 12,480 loaded", "searching 12,480 rows…"; empty while nothing is known. */
 export function rowsShownText(view: Shown): string {
   const { count, kept, matching, answered } = view;

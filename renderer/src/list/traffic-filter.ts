@@ -10,14 +10,7 @@ import {
   rowFilterFields,
   type ToneFilter,
 } from "../../../contract/traffic/row-filter.ts";
-import {
-  meetsTerms,
-  namedFields,
-  parseRowQuery,
-  type TermField,
-  termsOfSeveral,
-  unknownFields,
-} from "../../../contract/traffic/row-query.ts";
+import { meetsTerms, parseRowQuery } from "../../../contract/traffic/row-query.ts";
 
 export interface TrafficFilter {
   readonly text: string;
@@ -34,42 +27,6 @@ export interface TrafficFilter {
 }
 
 export const trafficFilterSchema: z.ZodType<TrafficFilter> = z.object(rowFilterFields);
-
-const termExamples: Readonly<Record<TermField, string>> = {
-  status: "status:4xx",
-  method: "method:POST",
-  path: "path:/api",
-  client: "client:curl",
-  user: "user:anna",
-  reason: "reason:token",
-};
-
-/** For the field of `text`. `fields` are those that the rows of a list have. */
-export const filterHint = (fields: readonly TermField[]): string =>
-  `Several words are searched as one text, in this order. Also ${fields.map((field) => termExamples[field]).join(" ")}, of which rows meet all; a - before one leaves those rows out`;
-
-/**
- * Names the fields of a filter's text that there are not, or that the rows of the list do not have, and those that they have; else the
- * terms that no row can meet.
- */
-export function filterNote(text: string, fields: readonly TermField[]): { readonly text: string; readonly title: string } | undefined {
-  const unknown = unknownFields(text);
-  const foreign = namedFields(text).filter((field) => !fields.includes(field));
-  if (unknown.length === 0 && foreign.length === 0) return severalNote(text, fields);
-  const names = [...unknown, ...foreign].map((name) => `“${name}:”`);
-  const are = names.length === 1 ? "is no field" : "are no fields";
-  const searched = unknown.length === 0 ? "No row of this list has it." : "Searched as text.";
-  return { text: `${names.join(", ")} ${are}: use ${fields.join(", ")}`, title: `${searched} ${filterHint(fields)}` };
-}
-
-function severalNote(text: string, fields: readonly TermField[]): { readonly text: string; readonly title: string } | undefined {
-  const [several] = termsOfSeveral(text);
-  if (!several) return undefined;
-  return {
-    text: `“${several.term}” is no single value: use ${termExamples[several.field]}`,
-    title: `A term has one value: there are no comparisons and no lists. ${filterHint(fields)}`,
-  };
-}
 
 export const noFilter: TrafficFilter = {
   text: "",

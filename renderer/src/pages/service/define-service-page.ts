@@ -1,10 +1,10 @@
 import type { ComponentType, ReactNode } from "react";
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import type { TermField } from "../../../../contract/traffic/row-query.ts";
 import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
 import type { RowCommands } from "../../inspectors/kind-commands.ts";
 import type { Column } from "../../list/column.ts";
+import type { FilterTerms } from "../../list/filter-terms.ts";
 import type { TrafficFilter } from "../../list/traffic-filter.ts";
 import type { PageCommand } from "../../ui/commands.ts";
 import type { Noun } from "../../ui/texts/quantity.ts";
@@ -46,7 +46,7 @@ export interface TrafficTab {
   /** Says what the text filter searches. */
   readonly filterPlaceholder: string;
   /** Those of the filter that its rows have. */
-  readonly filterFields: readonly TermField[];
+  readonly filterTerms: FilterTerms;
   /** What the filter can search in addition: "headers and bodies". */
   readonly details?: string;
   readonly empty: EmptyText;

@@ -4,14 +4,14 @@ import { z } from "zod";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import type { TermField } from "../../../../contract/traffic/row-query.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
 import type { RowCommands } from "../../inspectors/kind-commands.ts";
+import { type FilterTerms, filterHint, filterNote } from "../../list/filter-terms.ts";
 import { LeftOut } from "../../list/list-status.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { isSearching } from "../../list/rows-shown.ts";
-import { filterHint, filterNote, noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
+import { noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveFilter, useRowNow } from "../../list/use-live-list.ts";
@@ -35,13 +35,13 @@ interface OtherRowsOptions {
   /** A kind of detail; empty for all. */
   readonly ofKind: DetailKind | "";
   readonly placeholder: string;
+  /** That the filter has for these rows. */
+  readonly terms: FilterTerms;
   readonly inspectors: Inspectors;
   readonly rowCommands: RowCommands;
 }
 
 const shownRows = z.enum(["unsuccessful", "all"]);
-/** That the filter has for these rows. */
-const fields: readonly TermField[] = ["status", "method", "path", "client", "reason"];
 const rowId = ({ id }: TrafficRow) => id;
 
 /**
@@ -74,14 +74,14 @@ export interface OtherRowsState extends Omit<OtherRowsOptions, "ofKind"> {
 
 /** Absent while nothing is kept of the service. `unrecorded`: how many more there were than could have a row each. */
 export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRowsState; readonly unrecorded?: number }) {
-  const { id, title, unsuccessful, placeholder, rows, shown, setShown, text, setText, choice, rowCommands } = others;
+  const { id, title, unsuccessful, placeholder, terms, rows, shown, setShown, text, setText, choice, rowCommands } = others;
   const matching = useRowsView(rows, (view) => view.matching);
   const isEmpty = useRowsView(rows, (view) => !view.loaded || view.kept === 0);
   const searches = useRowsView(rows, isSearching);
   const commandsOf = useRowCommands(() => rowCommands, choice.open);
   if (isEmpty) return null;
   const hasNone = matching === 0 && text === "";
-  const note = filterNote(text, fields);
+  const note = filterNote(text, terms, searches || matching > 0);
   return (
     <LowerPanel
       title={title}
@@ -117,7 +117,7 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
           {note && <LeftOut title={note.title}>{note.text}</LeftOut>}
           <Spring />
           {!hasNone && (
-            <FilterInput width={190} slash={false} placeholder={placeholder} hint={filterHint(fields)} value={text} onChange={setText} />
+            <FilterInput width={190} slash={false} placeholder={placeholder} hint={filterHint(terms)} value={text} onChange={setText} />
           )}
         </>
       )}

@@ -6,11 +6,12 @@ import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useService } from "../../control/use-store.ts";
 import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DetailToggle } from "../../list/detail-toggle.tsx";
+import { filterHint } from "../../list/filter-terms.ts";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { isKnownEmpty } from "../../list/rows-shown.ts";
 import { SampleToggle } from "../../list/sample-toggle.tsx";
-import { filterHint, isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
+import { isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
@@ -65,7 +66,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
         <FilterInput
           width={Picks ? 190 : 242}
           placeholder={tab.filterPlaceholder}
-          hint={filterHint(tab.filterFields)}
+          hint={filterHint(tab.filterTerms)}
           value={filter.text}
           onChange={(text) => setFilter({ ...filter, text })}
           onDown={list.enterList}
@@ -89,7 +90,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
           <PauseButton paused={list.paused} onToggle={list.togglePause} />
         </>
       }
-      status={<TrafficStatusLine rows={rows} service={service} fields={tab.filterFields} onFollow={list.follow} />}
+      status={<TrafficStatusLine rows={rows} service={service} terms={tab.filterTerms} onFollow={list.follow} />}
       below={
         <>
           {Below && <Below service={service} />}

@@ -1,11 +1,10 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
-import type { TermField } from "../../../../contract/traffic/row-query.ts";
 import { useRate } from "../../control/use-store.ts";
+import { type FilterTerms, filterNote } from "../../list/filter-terms.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
 import { Fact, LeftOut, SinceStart, StatusLink } from "../../list/list-status.tsx";
-import { rowsShownText } from "../../list/rows-shown.ts";
-import { filterNote } from "../../list/traffic-filter.ts";
+import { findsRows, rowsShownText } from "../../list/rows-shown.ts";
 import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
@@ -17,16 +16,16 @@ interface TrafficStatusLineProps {
   readonly rows: TrafficRows;
   readonly service: ServiceView | undefined;
   /** That the filter has for these rows. */
-  readonly fields: readonly TermField[];
+  readonly terms: FilterTerms;
   readonly onFollow: () => void;
 }
 
 /** The state of the list: following or held, the rate, and the numbers of shown and omitted rows. */
-export function TrafficStatusLine({ rows, service, fields, onFollow }: TrafficStatusLineProps) {
+export function TrafficStatusLine({ rows, service, terms, onFollow }: TrafficStatusLineProps) {
   const view = useRowsView(rows, (all) => all);
   const rate = useRate(service?.id);
   const running = service?.status.state === "running" ? service.status : undefined;
-  const note = filterNote(view.filter.text, fields);
+  const note = filterNote(view.filter.text, terms, findsRows(view));
   return (
     <StatusLine>
       <Facts>

@@ -2,16 +2,16 @@ import { useMemo, useState } from "react";
 import { z } from "zod";
 import { type ServiceId, type ServiceView, serviceIds } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import { termFieldNames } from "../../../../contract/traffic/row-query.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useServices } from "../../control/use-store.ts";
 import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DetailToggle } from "../../list/detail-toggle.tsx";
+import { allTerms, filterHint } from "../../list/filter-terms.ts";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { isKnownEmpty } from "../../list/rows-shown.ts";
 import { SampleToggle } from "../../list/sample-toggle.tsx";
-import { filterHint, isFiltering, noFilter } from "../../list/traffic-filter.ts";
+import { isFiltering, noFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { joinedId } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
@@ -80,7 +80,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
           onChange={(text) => setFilter({ ...filter, text })}
           onDown={list.enterList}
           placeholder="Path, topic, client"
-          hint={filterHint(termFieldNames)}
+          hint={filterHint(allTerms)}
           options={<DetailToggle details="headers, bodies and messages" filter={filter} onFilter={setFilter} />}
         />
       }
@@ -94,7 +94,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
           <PauseButton paused={list.paused} onToggle={list.togglePause} />
         </>
       }
-      status={<TrafficStatusLine rows={rows} service={undefined} fields={termFieldNames} onFollow={list.follow} />}
+      status={<TrafficStatusLine rows={rows} service={undefined} terms={allTerms} onFollow={list.follow} />}
       below={choice.opened?.row && <OpenedRow rows={rows} opened={choice.opened.row} onClose={choice.close} />}
     >
       <LiveTable

@@ -1,6 +1,6 @@
-import { termFieldNames } from "../../../../contract/traffic/row-query.ts";
 import { httpInspectors } from "../../inspectors/http-inspectors.ts";
 import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
+import { allTerms, httpStatuses } from "../../list/filter-terms.ts";
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
@@ -23,7 +23,7 @@ export const accountPage = defineServicePage({
       columns: accountColumns(httpColumns),
       scopes: statusScopes,
       filterPlaceholder: "Path, user, reason",
-      filterFields: termFieldNames,
+      filterTerms: { ...allTerms, statuses: httpStatuses },
       details: "headers and bodies",
       empty: {
         nothing: "No calls yet.",

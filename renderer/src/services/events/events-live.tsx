@@ -8,6 +8,7 @@ import { lastViewsOf, useRate, useService, viewsOf } from "../../control/use-sto
 import { httpInspectors } from "../../inspectors/http-inspectors.ts";
 import { ColumnMenu } from "../../list/column-choice.tsx";
 import { DataTable } from "../../list/data-table.tsx";
+import { httpStatuses } from "../../list/filter-terms.ts";
 import { NewRows } from "../../list/follow-mark.tsx";
 import { ListArea, ListFrame } from "../../list/list-page.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
@@ -46,6 +47,7 @@ const requests = {
   unsuccessful: "Refused",
   ofKind: "",
   placeholder: "Reason, client, path",
+  terms: { fields: ["status", "method", "path", "client", "reason", "took", "size"], statuses: httpStatuses },
   inspectors: httpInspectors,
   rowCommands: eventRowCommands,
 } as const;

@@ -1,3 +1,4 @@
+import { grpcStatuses } from "../../list/filter-terms.ts";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { grpcurlFor } from "./call-lines.ts";
@@ -24,7 +25,7 @@ export const grpcPage = defineServicePage({
       scopes: callScopes,
       Picks: CallPicks,
       filterPlaceholder: "Filter by text",
-      filterFields: ["status", "method", "path", "client", "reason"],
+      filterTerms: { fields: ["status", "method", "path", "client", "reason", "took", "size"], statuses: grpcStatuses },
       details: "metadata and messages",
       empty: {
         nothing: "No calls yet.",

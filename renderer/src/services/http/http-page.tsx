@@ -1,5 +1,6 @@
 import { httpInspectors } from "../../inspectors/http-inspectors.ts";
 import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
+import { httpStatuses } from "../../list/filter-terms.ts";
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
@@ -29,7 +30,7 @@ export const httpPage = defineServicePage({
       columns: httpColumns,
       scopes: statusScopes,
       filterPlaceholder: "Path, client, body",
-      filterFields: ["status", "method", "path", "client"],
+      filterTerms: { fields: ["status", "method", "path", "client", "took", "size"], statuses: httpStatuses },
       details: "headers and bodies",
       empty: {
         nothing: "No requests yet.",

@@ -1,4 +1,4 @@
-import { termFieldNames } from "../../../../contract/traffic/row-query.ts";
+import { allTerms } from "../../list/filter-terms.ts";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { PicturesStrip } from "./picture/pictures-strip.tsx";
@@ -25,7 +25,7 @@ export const rtspPage = defineServicePage({
       columns: rtspColumns,
       scopes: sessionScopes,
       filterPlaceholder: "Path, state, client",
-      filterFields: termFieldNames,
+      filterTerms: allTerms,
       details: "requests and answers",
       empty: {
         nothing: "No sessions yet.",

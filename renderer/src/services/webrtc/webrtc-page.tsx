@@ -1,5 +1,5 @@
-import { termFieldNames } from "../../../../contract/traffic/row-query.ts";
 import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
+import { allTerms } from "../../list/filter-terms.ts";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { webrtcInspectors } from "./inspectors/webrtc-row.tsx";
@@ -34,7 +34,7 @@ export const webrtcPage = defineServicePage({
       scopes: webrtcScopes,
       Picks: WebrtcPicks,
       filterPlaceholder: "Peer, room, text",
-      filterFields: termFieldNames,
+      filterTerms: allTerms,
       details: "whole messages",
       empty: {
         nothing: "Nobody has connected yet.",

@@ -32,6 +32,7 @@ const connections = {
   unsuccessful: "Refused or lost",
   ofKind: "mqtt-event",
   placeholder: "Reason, client, filter",
+  terms: { fields: ["status", "method", "path", "client", "reason"] },
   inspectors: { "mqtt-event": MqttEventInspector },
   rowCommands: mqttRowCommands,
 } as const;
