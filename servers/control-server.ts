@@ -174,7 +174,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     first.destroy();
   }
 
-  const createServer = createBoundedServers(
+  const { createServer, places } = createBoundedServers(
     { ...unreadLimits, connections: Number.POSITIVE_INFINITY, connectionsPerAddress: Number.POSITIVE_INFINITY },
     // It fails where the client has left; no request may end the program.
     (request, response, work) => {
@@ -191,6 +191,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
   port = await listenTcp({
     port: options.port,
     openToLan: false,
+    places,
     createServer: () => {
       const server = createServer();
       server.prependListener("connection", onConnection);

@@ -26,6 +26,7 @@ async function listener(count?: ConnectionCount) {
       count?.guard(server);
       return server;
     },
+    places: count,
   });
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
@@ -84,4 +85,19 @@ it("[BL-520] the connections of a process, which one address may have, give way 
   expect(closed).toEqual(["IPv4: too many connections for this process: this address had most"]);
   await until(() => held.at(-1)?.socket.closed);
   expect(refused).toBe(1);
+});
+
+it("[BL-520] nobody gives way to a connection that its service refuses, and one connection makes one give way", async () => {
+  let refused = 0;
+  onTestFinished(boundOpenSockets(6, () => refused++));
+  const other = await listener();
+  await other.openMany("127.0.0.1", 4);
+  const service = await listener(new ConnectionCount({ connections: 2, connectionsPerAddress: 2 }));
+  await service.openMany("127.0.0.1", 2);
+  // Both are full: with what gives way to it in the service the process has a place too.
+  expect((await service.open("::1")).answer).toBe("open");
+  expect((await service.open("::1")).answer).toBe("");
+  expect([service.closed, other.closed, refused]).toEqual([["IPv4: too many connections: this address had most"], [], 1]);
+  expect((await other.open("::1")).answer).toBe("open");
+  expect([...service.closed, ...other.closed]).toHaveLength(2);
 });

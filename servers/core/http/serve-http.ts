@@ -118,7 +118,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     connections.guard(server);
     return server;
   };
-  const port = await listenTcp({ port: config.port, openToLan, createServer: () => createLimited(), onStop });
+  const port = await listenTcp({ port: config.port, openToLan, createServer: () => createLimited(), places: connections, onStop });
   let { httpsPort } = config;
   let https: { readonly port: number; readonly ca: string } | undefined;
   if (config.https) {
@@ -126,7 +126,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never, S
     const createTlsServer = (tls: TlsOptions) => createLimited(tls) as unknown as TlsServer;
     const handshakeMs = limits.headersTimeoutMs;
     const handshakes = { certificates, faults, handshakeMs, turns, tlsHandshakes: config.tlsHandshakes };
-    httpsPort = await listenTls({ port: httpsPort, openToLan, ...handshakes, createServer: createTlsServer, onStop });
+    httpsPort = await listenTls({ port: httpsPort, openToLan, ...handshakes, createServer: createTlsServer, places: connections, onStop });
     https = { port: httpsPort, ca: certificates.authority.cert };
   }
   onStop(() => recorder.connections.destroyAll());

@@ -37,6 +37,12 @@ export class LimitedPlaces<Item> {
     return undefined;
   }
 
+  /** The same without anybody giving way. */
+  hasPlaceFor(address: string): boolean {
+    if (this.#places.of(address) >= this.#limits.mostOfAddress) return false;
+    return this.size < this.#limits.most || this.#places.givingWay(address) !== undefined;
+  }
+
   add(address: string, item: Item): void {
     this.#places.add(address, item);
   }

@@ -37,6 +37,11 @@ export class ConnectionCount {
     return this.#refused;
   }
 
+  /** Whether one more of this address would be admitted now; see `ListenOptions`. */
+  hasPlaceFor(address: string): boolean {
+    return this.#places.hasPlaceFor(address);
+  }
+
   /** Counts the connection until it is closed. False for one too many, which it closes. */
   admit(socket: Socket): boolean {
     const { remoteAddress = "" } = socket;

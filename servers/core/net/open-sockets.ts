@@ -21,6 +21,8 @@ export class OpenSocket {
   readonly holdReading: (isHeld: boolean) => void;
   /** Ends the connection; its row says why, where it has one. */
   end: (why: string) => void;
+  /** Its place among the connections of the process is free from then on. */
+  leave: () => void = () => {};
   #readAtLook = 0;
   /** Bytes. */
   readonly #read = new RecentUse();
@@ -65,13 +67,19 @@ const open = new Map<Socket, OpenSocket>();
 
 export const openSockets = (): Iterable<OpenSocket> => open.values();
 
+/** Of the connections of a service. */
+export interface ServicePlaces {
+  /** Whether one more of this address would be admitted now. */
+  hasPlaceFor(address: string): boolean;
+}
+
 interface OpenSocketBound {
   readonly places: LimitedPlaces<Socket>;
   readonly most: number;
   readonly onRefused: () => void;
 }
 
-/** So many more that were told to give way may be open until they are closed. */
+/** So many more that were told to end may be open until they are closed. */
 const mostEnding = 32;
 let bound: OpenSocketBound | undefined;
 
@@ -87,24 +95,37 @@ export function boundOpenSockets(most: number, onRefused: () => void): () => voi
   };
 }
 
-/** To be called with each server that listens for clients. */
-export function addOpenSockets(server: Server): void {
-  guardConnections(server, (socket) => {
-    const { remoteAddress = "" } = socket;
-    if (bound && (open.size >= bound.most + mostEnding || bound.places.lacksPlaceFor(remoteAddress))) {
-      bound.onRefused();
-      socket.destroy();
-      return false;
-    }
-    const places = bound?.places;
-    places?.add(remoteAddress, socket);
-    open.set(socket, new OpenSocket(socket));
-    socket.once("close", () => {
-      places?.remove(socket);
-      open.delete(socket);
-    });
-    return true;
-  });
+/** To be called with each server that listens for clients. Nobody gives way to what its service refuses, now or, where it counts after a handshake, then. */
+export function addOpenSockets(server: Server, ofService?: ServicePlaces): void {
+  guardConnections(
+    server,
+    (socket) => {
+      const { remoteAddress = "" } = socket;
+      if (bound && !hasPlace(bound, remoteAddress, ofService)) {
+        bound.onRefused();
+        socket.destroy();
+        return false;
+      }
+      open.set(socket, new OpenSocket(socket));
+      socket.once("close", () => open.delete(socket));
+      return true;
+    },
+    (socket) => {
+      const opened = open.get(socket);
+      if (!bound || !opened || socket.destroyed) return;
+      const { places } = bound;
+      const { remoteAddress = "" } = socket;
+      places.lacksPlaceFor(remoteAddress);
+      places.add(remoteAddress, socket);
+      opened.leave = () => places.remove(socket);
+      socket.once("close", opened.leave);
+    },
+  );
+}
+
+function hasPlace({ most, places }: OpenSocketBound, address: string, ofService: ServicePlaces | undefined): boolean {
+  if (open.size >= most + mostEnding) return false;
+  return places.size < most || (places.hasPlaceFor(address) && (ofService?.hasPlaceFor(address) ?? true));
 }
 
 /** Of the socket of a connection, or of its TLS. */
@@ -113,6 +134,7 @@ const openSocketOf = (socket: Socket): OpenSocket | undefined => open.get(tlsTra
 /** With this reason in its row, where it has one. */
 export function endConnection(socket: Socket, why: string): void {
   const opened = openSocketOf(socket);
+  opened?.leave();
   if (opened) opened.end(why);
   else socket.destroy();
 }

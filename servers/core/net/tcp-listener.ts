@@ -1,19 +1,21 @@
 import { once } from "node:events";
 import type { Server } from "node:net";
 import { type BoundSocket, bindDualStack, type DualStackOptions } from "./dual-stack.ts";
-import { addOpenSockets } from "./open-sockets.ts";
+import { addOpenSockets, type ServicePlaces } from "./open-sockets.ts";
 
 export interface ListenOptions extends Pick<DualStackOptions, "port" | "openToLan" | "onStop"> {
   /** Makes one server; called once per address, so each has the same handlers. */
   readonly createServer: () => Server;
+  /** The bound that the service has for its connections: for one that it refuses, no other connection of the process gives way. */
+  readonly places?: ServicePlaces | undefined;
 }
 
 /** See `bindDualStack`. */
-export const listenTcp = ({ createServer, ...options }: ListenOptions): Promise<number> =>
-  bindDualStack({ ...options, transport: "tcp", bind: (port, host) => listen(createServer(), port, host) });
+export const listenTcp = ({ createServer, places, ...options }: ListenOptions): Promise<number> =>
+  bindDualStack({ ...options, transport: "tcp", bind: (port, host) => listen(createServer(), places, port, host) });
 
-async function listen(server: Server, port: number, host: string): Promise<BoundSocket> {
-  addOpenSockets(server);
+async function listen(server: Server, places: ServicePlaces | undefined, port: number, host: string): Promise<BoundSocket> {
+  addOpenSockets(server, places);
   server.listen({ port, host, ipv6Only: host.includes(":"), backlog: 2_048 });
   await once(server, "listening");
   const address = server.address();

@@ -68,13 +68,16 @@ export class GrpcConnections {
     return this.#open.size;
   }
 
+  hasPlaceFor(address: string): boolean {
+    return this.#ofAddresses.of(rateLimitKey(address)) < this.#options.connectionsPerAddress;
+  }
+
   /** Undefined, and the socket is closed, if there are too many or no more are admitted. */
   admit(socket: Socket): GrpcConnection | undefined {
     // HTTP has its own listener; one must be there before it and after it.
     socket.on("error", () => {});
     const { connectionsPerAddress } = this.#options;
-    const isTooMany = this.#ofAddresses.of(rateLimitKey(socket.remoteAddress ?? "")) >= connectionsPerAddress;
-    if (this.#admits && !isTooMany) {
+    if (this.#admits && this.hasPlaceFor(socket.remoteAddress ?? "")) {
       socket.setNoDelay(true);
       return this.#add(socket);
     }

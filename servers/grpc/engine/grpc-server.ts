@@ -60,13 +60,14 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcListen
         port: wanted,
         openToLan,
         onStop,
+        places: connections,
         turns: options.turns,
         ...options.tls,
         faults,
         handshakeMs: options.handshakeMs,
         createServer: createTlsServer(options.tls),
       })
-    : await listenTcp({ port: wanted, openToLan, onStop, createServer: () => net.createServer(takeSocket) });
+    : await listenTcp({ port: wanted, openToLan, onStop, places: connections, createServer: () => net.createServer(takeSocket) });
   onStop(drain);
 
   function createTlsServer({ requireClientCertificate }: NonNullable<GrpcServerOptions["tls"]>) {

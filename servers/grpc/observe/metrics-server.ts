@@ -43,7 +43,7 @@ export function listenMetrics({ text }: Pick<CallMetrics, "text">, { allowsOrigi
   }
   return listenTcp({
     ...listen,
-    createServer: createBoundedServers(
+    ...createBoundedServers(
       limits,
       (request, response, work) => {
         request.resume();

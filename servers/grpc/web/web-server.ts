@@ -199,13 +199,14 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
         port: wanted,
         openToLan,
         onStop,
+        places: connections,
         turns: options.turns,
         ...tls,
         faults,
         handshakeMs: options.handshakeMs,
         createServer: (material) => createServers(material) as unknown as TlsServer,
       })
-    : await listenTcp({ port: wanted, openToLan, onStop, createServer: () => createServers() });
+    : await listenTcp({ port: wanted, openToLan, onStop, places: connections, createServer: () => createServers() });
   onStop(drain);
 
   async function drain(): Promise<void> {

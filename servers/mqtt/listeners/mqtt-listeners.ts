@@ -37,7 +37,8 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
   const { connectTimeoutMs } = engine.limits;
   const isOriginAllowed = createOriginCheck(allowedOrigins);
   // The engine decides who gives way to one more, and `tlsHandshakes` where it is not a connection of the engine yet.
-  const listen = (port: number, createServer: () => Server) => listenTcp({ port, openToLan, onStop, createServer });
+  const { places } = engine;
+  const listen = (port: number, createServer: () => Server) => listenTcp({ port, openToLan, onStop, places, createServer });
 
   // For the upgrade; then the same time applies to the CONNECT.
   const requestTimes = { headersTimeout: connectTimeoutMs, requestTimeout: connectTimeoutMs, connectionsCheckingInterval: 250 };
@@ -69,6 +70,7 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
       port,
       openToLan,
       onStop,
+      places,
       certificates,
       turns,
       tlsHandshakes,

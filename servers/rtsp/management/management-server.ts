@@ -170,7 +170,7 @@ export function listenManagement({
 
   return listenTcp({
     ...listen,
-    createServer: createBoundedServers(
+    ...createBoundedServers(
       limits,
       (request, response) => {
         request.resume();

@@ -62,7 +62,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
     past.written += written;
   }
 
-  const port = await listenTcp({ port: options.port, openToLan, createServer: () => createServer(accept), onStop });
+  const port = await listenTcp({ port: options.port, openToLan, createServer: () => createServer(accept), places: count, onStop });
   const tlsPort = options.tls
     ? await listenTls({
         ...options.tls,
@@ -71,6 +71,7 @@ export async function listenRtsp(options: RtspServerOptions): Promise<RtspServer
         faults,
         handshakeMs,
         createServer: (tls) => createTlsServer(tls, accept),
+        places: count,
         onStop,
       })
     : 0;

@@ -94,7 +94,13 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
       onMessage: (datagram, from, socket) => receiveDatagram(datagram, socket, from),
       onSocket: (socket) => datagrams.set(socket, new UdpClients(socket)),
     });
-    return await listenTcp({ port, openToLan, onStop: release, createServer: () => createServer((socket) => accept("tcp", socket)) });
+    return await listenTcp({
+      port,
+      openToLan,
+      onStop: release,
+      places: count,
+      createServer: () => createServer((socket) => accept("tcp", socket)),
+    });
   };
   const port = await retryAnyPort(options.port, listenBoth, () => datagrams.clear(), onStop);
   const tlsPort = tls
@@ -105,6 +111,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
         faults,
         handshakeMs,
         onStop,
+        places: count,
         createServer: (material) => createTlsServer(material, (socket) => accept("tls", socket)),
       })
     : 0;

@@ -181,7 +181,7 @@ export async function listenWeb(options: WebListenerOptions): Promise<number> {
     return server;
   }
 
-  const port = await listenTcp({ ...options, createServer });
+  const port = await listenTcp({ ...options, createServer, places: connections });
   onStop(async () => {
     admission.close();
     const closed = [...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve)));

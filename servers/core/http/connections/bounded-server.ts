@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { ConnectionCount, type ConnectionLimits } from "../../net/connection-count.ts";
+import type { ListenOptions } from "../../net/tcp-listener.ts";
 import type { WorkConnection } from "../../turns/work-connection.ts";
 import { WorkTurns } from "../../turns/work-turns.ts";
 import { boundPipelines } from "./bound-pipelines.ts";
@@ -17,7 +18,7 @@ const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 5_000;
 
 /**
- * Returns a maker of servers beside those of a service, which record nothing: one for each address, with limits for all of them together. Requests
+ * Makes servers beside those of a service, which record nothing: one for each address, with limits for all of them together. Requests
  * begin in `turns`. Which requests are upgraded `upgrades` says, where the "upgrade" event is listened to; others are answered as if they had not asked.
  */
 export function createBoundedServers(
@@ -25,11 +26,11 @@ export function createBoundedServers(
   answer: Answer,
   turns = new WorkTurns(),
   upgrades?: (request: IncomingMessage) => boolean,
-): () => Server {
+): Pick<ListenOptions, "createServer" | "places"> {
   const unread = new UnreadAnswers(limits);
   const connections = new ConnectionCount(limits);
 
-  return () => {
+  const createBounded = () => {
     let pipelineOf: ((socket: Socket) => Pipeline | undefined) | undefined;
 
     /** Reports the bytes that wait for their client. */
@@ -70,4 +71,5 @@ export function createBoundedServers(
     connections.guard(server);
     return server;
   };
+  return { createServer: createBounded, places: connections };
 }

@@ -70,6 +70,15 @@ export class Places {
     return place;
   }
 
+  /** Whether there is a place for one more of this client, or another one would give way. */
+  hasPlaceFor(client: string): boolean {
+    if (this.open < this.limits.sockets) return true;
+    const largest = this.mostPlaces.first?.address;
+    if (!largest) return false;
+    const newcomer = this.addresses.get(rateLimitKey(client));
+    return largest.opening.size > 0 || placesOf(largest) > (newcomer ? placesOf(newcomer) : 0) + 1;
+  }
+
   private makeRoom(newcomer: AddressPlaces | undefined): boolean {
     const largest = this.mostPlaces.first?.address;
     if (!largest) return false;
