@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectRedisRateLimits } from "../../servers/core/limits/rate-limit-redis.ts";
 import { createLog } from "../../servers/core/service/log.ts";
+import { Forwarder } from "../support/forwarder.ts";
 import { createDatabase, hasPostgres, hasRedis, missing, type RealServer, startPostgres, startRedis } from "../support/real-servers.ts";
 import { device, eventBody, getPage, getStats, onEnd, post, startEvents, startProcess } from "./harness.ts";
 
@@ -111,6 +112,26 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("two instances on 
     expect([Number(refused?.headers.get("retry-after")) <= 8, refused?.headers.get("ratelimit-remaining")]).toEqual([true, "0"]);
     await expect.poll(async () => (await fetch(`${two.url}/stats`)).status, { interval: 200 }).toBe(200);
     expect(one.view("limits")).toMatchObject({ on: true, shared: true });
+  });
+
+  it("[EV-83] share them in the database of their URL, also if Redis refuses it once", async () => {
+    const forwarder = new Forwarder(Number(new URL(server.url).port));
+    await forwarder.listen();
+    forwarder.refuseDatabases(1);
+    const limit = { name: "in a database", requests: 30, windowMs: 600_000 };
+    const urls = [`redis://127.0.0.1:${forwarder.port}/5`, `${server.url}/5`];
+    const connections = await Promise.all(urls.map((url) => connectRedisRateLimits({ url, log, answerTimeoutMs: 60_000 })));
+    for (const { close } of connections) onEnd(close);
+    const [one, other] = connections.map((connection) => connection.limiter(limit));
+    // Until it is connected the first one limits by itself.
+    await expect
+      .poll(async () => {
+        await other?.reset();
+        await one?.take("10.0.0.1");
+        return (await other?.take("10.0.0.1"))?.remaining;
+      })
+      .toBe(28);
+    expect(forwarder.refused).toBe(1);
   });
 
   it("[EV-84] an answer that arrived while the process was busy is in time", async () => {

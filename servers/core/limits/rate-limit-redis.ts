@@ -1,4 +1,5 @@
 import type { Redis } from "ioredis";
+import { refuseOtherDatabases } from "../redis/redis-connections.ts";
 import type { Log } from "../service/log.ts";
 import type { RateDecision, RateLimit, RateLimiter } from "./rate-limit.ts";
 import { createMemoryRateLimiter } from "./rate-limit-memory.ts";
@@ -49,6 +50,7 @@ export async function connectRedisRateLimits(options: RedisRateLimitOptions): Pr
     connectTimeout: connectTimeoutMs,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
   });
+  refuseOtherDatabases(redis);
   const answered = <T>(command: Promise<T>) => inTime(command, answerTimeoutMs);
   let reachable = true;
   let closed = false;

@@ -104,8 +104,9 @@ async function connect(url: string, where: string, sharers: RedisSharers): Promi
     // After a failover the address may lead to the new master, and the connection leads to the former one.
     reconnectOnError: ({ message }) => message.includes("READONLY"),
   });
+  refuseOtherDatabases(redis);
   let problem = "";
-  // A database that does not exist is reported here too; the connection would then use another one.
+  // A database that does not exist is reported here too.
   const note = (error: Error) => {
     problem ||= error.message;
   };
@@ -120,6 +121,16 @@ async function connect(url: string, where: string, sharers: RedisSharers): Promi
     throw unreachable(where, problem, sharers);
   }
   return redis;
+}
+
+/**
+ * The client goes on in database 0 where Redis has refused the one of the address, as while a script keeps it busy: such a connection is
+ * ended before it is ready, and opened again.
+ */
+export function refuseOtherDatabases(redis: Redis): void {
+  redis.on("error", ({ command }: Error & { readonly command?: { readonly name: string } }) => {
+    if (command?.name === "select") redis.disconnect(true);
+  });
 }
 
 /**

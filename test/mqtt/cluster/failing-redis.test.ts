@@ -1,60 +1,10 @@
-import { connect, createServer, type Server, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ClusterScripts, replyList, replyText } from "../../../servers/mqtt/cluster/cluster-scripts.ts";
 import { packOperations } from "../../../servers/mqtt/cluster/redis-operation.ts";
+import { Forwarder } from "../../support/forwarder.ts";
 import { hasRedis, missing, startRedis } from "../../support/real-servers.ts";
 import { type Broker, connectWire } from "../harness.ts";
 import { Inbox, kept, leave, openRedis, publishAcknowledged, startMember } from "./cluster-harness.ts";
-
-/** Passes connections on to a port, and can be told to answer by itself. */
-class Forwarder {
-  port = 0;
-  target: number;
-  private readonly sockets = new Set<Socket>();
-  private answer: string | undefined = undefined;
-  private readonly server: Server;
-
-  constructor(target: number) {
-    this.target = target;
-    this.server = createServer((client) => this.open(client));
-  }
-
-  async listen(): Promise<void> {
-    await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
-    this.port = (this.server.address() as { port: number }).port;
-    onTestFinished(() => {
-      this.server.close();
-      for (const socket of this.sockets) socket.destroy();
-    });
-  }
-
-  private open(client: Socket): void {
-    const redis = connect(this.target, "127.0.0.1");
-    for (const [one, other] of [
-      [client, redis],
-      [redis, client],
-    ] as const) {
-      this.sockets.add(one);
-      one.on("error", () => {});
-      one.on("close", () => {
-        this.sockets.delete(one);
-        other.destroy();
-      });
-    }
-    redis.on("data", (bytes) => {
-      if (this.answer === undefined) client.write(bytes);
-    });
-    client.on("data", (bytes) => {
-      if (this.answer === undefined) redis.write(bytes);
-      else client.write(this.answer);
-    });
-  }
-
-  /** To whatever is asked. */
-  answerWith(answer: string | undefined): void {
-    this.answer = answer;
-  }
-}
 
 async function startOwnRedis() {
   const redis = await startRedis();
@@ -131,6 +81,23 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("a Redis that refu
     await expect.poll(() => logged(broker, "Redis is back"), { timeout: 20_000 }).toBe(1);
     await publish("after");
     await expectKept(broker, master.url, ["before", "meanwhile", "after"]);
+  });
+
+  it("[MQTT-531] Redis refuses the database of the address when the broker connects again: it is used when it is granted, and no other one", async () => {
+    const { url, port } = await startOwnRedis();
+    const forwarder = new Forwarder(port);
+    await forwarder.listen();
+    const { broker, publish } = await startWithSession(`redis://127.0.0.1:${forwarder.port}/1`);
+    await publish("before");
+    const redis = await openRedis(`${url}/0`);
+    forwarder.refuseDatabases(4);
+    await redis.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    await redis.call("CLIENT", "KILL", "TYPE", "pubsub");
+    await expect.poll(() => logged(broker, "Redis is back"), { timeout: 20_000 }).toBe(1);
+    expect(forwarder.refused).toBe(4);
+    await publish("after");
+    expect(await redis.dbsize()).toBe(0);
+    await expectKept(broker, `${url}/1`, ["before", "after"]);
   });
 
   it("[MQTT-438] a commit that comes late, after the broker has begun anew by another connection, changes nothing", async () => {
