@@ -43,9 +43,6 @@ import { createWebrtcActions } from "./webrtc-actions.ts";
 import type { WebrtcConfig } from "./webrtc-config.ts";
 import { webrtcEndpoints } from "./webrtc-endpoints.ts";
 
-/** Signals that faults hold back. */
-const heldSignalBytes = 4 << 20;
-
 export async function startWebrtc(
   context: ServiceContext<WebrtcConfig, WebrtcActions, WebrtcViews, BinaryTopics, typeof webrtcProvided>,
 ): Promise<readonly Endpoint[]> {
@@ -74,7 +71,7 @@ export async function startWebrtc(
       const peer = hub.find(id);
       return peer && (peer.isElsewhere ? "elsewhere" : "here");
     },
-    mostHeldBytes: heldSignalBytes,
+    mostHeldBytes: config.faultBytes,
     turns,
     show: (view) => context.view("faults", view),
     onStop,

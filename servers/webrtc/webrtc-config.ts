@@ -166,6 +166,12 @@ export const webrtcConfig = z.strictObject({
     env: "WEBRTC_ALL_UNSENT_BYTES",
   }),
   allRequestBytes: allRequestField("WEBRTC"),
+  faultBytes: limitField(1 << 16, 1 << 30, 4 << 20, {
+    title: "Held back by faults",
+    help: "The most bytes of signals that faults hold back at the same time, and of data that is held back for one relay. What does not fit is left out.",
+    unit: "B",
+    env: "WEBRTC_FAULT_BYTES",
+  }),
   offlineMessages: limitField(0, 1_000_000, 10_000, {
     title: "Waiting messages of PeerJS",
     help: "For clients that are not connected yet; one more expires at once.",

@@ -23,8 +23,6 @@ const longestAllocationMs = 3_600_000;
 const reservationMs = 30_000;
 const receiveBufferBytes = 4 << 20;
 const relayBufferBytes = 512 << 10;
-/** What impairments hold back of one allocation. */
-const delayedBytes = 4 << 20;
 const transactions = 20_000;
 
 /** Serves STUN and TURN as it is configured. */
@@ -61,7 +59,7 @@ export function startTurn({ config, secret, certificates, observer, turns, log, 
       allocations: config.allocations,
       allocationsPerUser: config.allocationsPerUser,
       transactions,
-      delayedBytes,
+      delayedBytes: config.faultBytes,
       permissions: config.permissions,
       channels: config.channels,
       challengesPerSecond: config.turnChallengesPerSecond,
