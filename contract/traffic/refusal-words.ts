@@ -1,4 +1,6 @@
-/** The meaning of the error words of Account's API, as its list shows them; the filter finds both. */
+import type { TrafficRow } from "./row.ts";
+
+/** The meaning of the error words of Account's API, as its list shows them; the filter of its rows finds both. */
 const words: Readonly<Record<string, string>> = {
   wronglogin: "wrong user or password",
   loginrequired: "no credentials",
@@ -37,6 +39,10 @@ const words: Readonly<Record<string, string>> = {
   storage: "storage failed",
   internal: "internal error",
 };
+
+/** Why a row was refused, as lists show it: the words are those of Account. */
+export const shownReason = ({ service, reason = "" }: Partial<Pick<TrafficRow, "service" | "reason">>): string =>
+  service === "account" ? refusalWords(reason) : reason;
 
 /** "invalidfield: country" becomes "field not valid: country"; an unknown word is unchanged. */
 export const refusalWords = (reason: string): string =>

@@ -1,7 +1,9 @@
 /** Which rows a filter lets through: the supervisor and the dashboard's lists decide alike. */
 import { z } from "zod";
-import { refusalWords } from "./refusal-words.ts";
+import type { ServiceId } from "../service.ts";
+import { shownReason } from "./refusal-words.ts";
 import type { Tone, TrafficRow } from "./row.ts";
+import { addedWebrtcWords, webrtcWords } from "./webrtc-words.ts";
 
 /** `all` is no filter; `ended` is for sessions, which end with or without a goodbye; `unsuccessful` is refused or failed. */
 export const toneFilters = ["all", "open", "ended", "ok", "neutral", "refused", "failed", "unsuccessful"] as const;
@@ -59,24 +61,33 @@ export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "k
   }
 }
 
-/** All words that `statusWord` may have for a tone besides those of the outcome. */
-export function possibleStatusWords(tone: Tone): string {
+/** All words that lists may show for a row of a service besides those of its texts, in lower case. */
+export const possibleWords = (service: ServiceId, tone: Tone): string =>
+  `${possibleStatusWords(tone)} ${service === "webrtc" ? webrtcAdded : ""}`;
+const webrtcAdded = addedWebrtcWords.toLowerCase();
+
+function possibleStatusWords(tone: Tone): string {
   if (tone === "pending") return "pending open";
   return tone === "aborted" ? "aborted" : "";
 }
 
 /** The words that lists show for a row besides those of its texts. */
-const addedWords = (row: Omit<TrafficRow, "service">): string =>
-  isHttp(row) ? statusWord(row) : row.tone === "pending" ? possibleStatusWords("pending") : "";
+function addedWords(row: TrafficRow): string {
+  const status = isHttp(row) ? statusWord(row) : row.tone === "pending" ? possibleStatusWords("pending") : "";
+  return row.service === "webrtc" ? `${status}\n${webrtcWords(row)}` : status;
+}
 
 const isHttp = ({ kind }: Pick<TrafficRow, "kind">) => kind === "http" || kind === "websocket";
 
 /** Why it was refused: as it is recorded, and as a list shows it. */
-export const reasonTexts = ({ reason }: Pick<TrafficRow, "reason">): string =>
-  reason === undefined ? "" : `${reason}\n${refusalWords(reason)}`;
+export function reasonTexts({ service, reason }: Pick<TrafficRow, "service" | "reason">): string {
+  if (reason === undefined) return "";
+  const shown = shownReason({ service, reason });
+  return shown === reason ? reason : `${reason}\n${shown}`;
+}
 
 /** Whether the texts of a row, as lists show them, contain a needle; adjacent fields are joined by a space. */
-export const hasText = (row: Omit<TrafficRow, "service">, needle: string): boolean =>
+export const hasText = (row: TrafficRow, needle: string): boolean =>
   `${row.verb} ${row.target}\n${row.outcome}\n${addedWords(row)}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.peerName ?? ""} ${reasonTexts(row)}\n${row.preview}`
     .toLowerCase()
     .includes(needle);

@@ -2,8 +2,7 @@
 import { noUnits, parseComparison, sizeUnits, timeUnits } from "./comparison.ts";
 import type { TrafficRow } from "./row.ts";
 import { hasText, reasonTexts, searchNeedle, statusWord } from "./row-filter.ts";
-
-type Texts = Omit<TrafficRow, "service">;
+import { turnUser } from "./webrtc-words.ts";
 
 /** `status:4xx`, `-path:/health`, or `-word`, without a field. */
 interface RowTerm {
@@ -17,7 +16,7 @@ interface RowTerm {
   readonly meets: Meets | undefined;
 }
 
-type Meets = (row: Texts) => boolean;
+type Meets = (row: TrafficRow) => boolean;
 
 export interface RowQuery {
   /** What is left of the text beside the terms, as it is compared. */
@@ -36,7 +35,8 @@ const termFields = {
       : (row) => row.verb.toLowerCase() === value || (row.kind === "grpc-call" && row.target.toLowerCase().endsWith(`/${value}`)),
   path: (value) => (row) => row.target.toLowerCase().includes(value),
   client: (value) => (row) => `${row.client} ${row.peer}`.toLowerCase().includes(value),
-  user: (value) => (row) => (row.user ?? "").toLowerCase().includes(value),
+  /** Of credentials the name too that lists show for them. */
+  user: (value) => (row) => `${row.user ?? ""} ${(turnUser(row) && row.peerName) ?? ""}`.toLowerCase().includes(value),
   reason: (value) => (row) => reasonTexts(row).toLowerCase().includes(value),
   /** A row that is open has taken no time yet. */
   took: (value) => {
@@ -52,7 +52,7 @@ export type TermField = keyof typeof termFields;
 export const termFieldNames = Object.keys(termFields) as readonly TermField[];
 
 /** Of HTTP what was sent, as its lists show it; of others what crossed the wire in both directions. */
-const sizeOf = ({ kind, bytesIn, bytesOut }: Texts): number =>
+const sizeOf = ({ kind, bytesIn, bytesOut }: TrafficRow): number =>
   kind === "http" || kind === "websocket" || kind === "websocket-message" ? bytesOut : bytesIn + bytesOut;
 
 /** "GET,PUT" */
@@ -75,7 +75,7 @@ function meetsStatus(value: string): Meets | undefined {
 }
 
 /** Of a status such as "404", "454 Session Not Found" or "HTTP 415"; NaN of others. */
-const codeOf = (row: Texts): number => Number(/^(?:HTTP )?(\d{3})(?!\d)/.exec(statusWord(row))?.[1]);
+const codeOf = (row: TrafficRow): number => Number(/^(?:HTTP )?(\d{3})(?!\d)/.exec(statusWord(row))?.[1]);
 
 /** A value with spaces is in quotes; one that is not typed yet is no term. `-` before a digit may be a number that is searched. */
 const termPattern = /(?<=^|\s)(?:(-?)(status|method|path|client|user|reason|took|size):("[^"]*"?|\S*)|-([\p{L}/_]\S*))(?=\s|$)/giu;
@@ -87,7 +87,7 @@ export function parseRowQuery(text: string): RowQuery {
     // Of a comparison there may be only the sign yet.
     if (/^(?:[<>]=?)?$/.test(value)) return "";
     const known = field?.toLowerCase() as TermField | undefined;
-    const meets = known ? termFields[known](value) : (row: Texts) => hasText(row, value);
+    const meets = known ? termFields[known](value) : (row: TrafficRow) => hasText(row, value);
     terms.push({ field: known, term, value, isExcluded: minus !== "", meets });
     return "";
   });
@@ -111,5 +111,5 @@ const signWithoutColon = /(?<=^|\s)-?\p{L}[\p{L}\d_-]*[<>]=?\d\S*/u;
 export const comparisonWithoutColon = (text: string): string | undefined => signWithoutColon.exec(text)?.[0];
 
 /** By the texts and figures of a row that lists show. */
-export const meetsTerms = (row: Texts, terms: readonly RowTerm[]): boolean =>
+export const meetsTerms = (row: TrafficRow, terms: readonly RowTerm[]): boolean =>
   terms.every(({ meets, isExcluded }) => (meets?.(row) ?? false) !== isExcluded);

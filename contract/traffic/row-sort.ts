@@ -1,6 +1,6 @@
 /** The orders in which rows can be read: the supervisor sorts, the dashboard joins the rows of several services and reads on. */
 import { z } from "zod";
-import { refusalWords } from "./refusal-words.ts";
+import { shownReason } from "./refusal-words.ts";
 import type { TrafficRow } from "./row.ts";
 import { statusWord } from "./row-filter.ts";
 
@@ -23,7 +23,7 @@ const values = {
   parts: ({ parts }) => parts,
   client: ({ client }) => client,
   user: ({ user }) => user,
-  reason: ({ reason }) => reason && refusalWords(reason),
+  reason: ({ service, reason }) => reason && shownReason({ service, reason }),
 } satisfies Readonly<Record<string, (row: SortedRow, asOf: number) => SortValue>>;
 
 export type RowSortField = keyof typeof values;

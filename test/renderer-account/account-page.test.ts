@@ -64,7 +64,16 @@ describe("why a call was refused", () => {
   });
 
   it("is found by the text filter, as the user is", () => {
-    const row = { verb: "GET", target: "/details", tone: "refused", outcome: "401", client: "curl", peer: "127.0.0.1:1", preview: "" };
+    const row = {
+      service: "account",
+      verb: "GET",
+      target: "/details",
+      tone: "refused",
+      outcome: "401",
+      client: "curl",
+      peer: "127.0.0.1:1",
+      preview: "",
+    };
     const matches = (text: string) =>
       trafficMatcher({ ...noFilter, text })({ ...row, user: "api@example.com", reason: "tokenexpired" } as TrafficRow);
     expect([matches("API@"), matches("expired"), matches("nobody")]).toEqual([true, true, false]);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
 import type { Row } from "../support/records.ts";
-import { batch, create, everything, row } from "./traffic-stores.ts";
+import { batch, create, createMemory, everything, row } from "./traffic-stores.ts";
 
 it("[BL-541] open rows of every kind are found by the words that lists show for them; the dashboard's lists decide alike", async () => {
   const store = create();
@@ -144,9 +144,80 @@ it.each([
   ["-credentials", [3, 2]],
   ["reason:busy", [3]],
 ])("[BL-506] %s is found by the words of a refusal, and by how it is recorded", async (text, expected) => {
-  const store = create();
+  const store = create(100, createMemory(), "account");
   const refused = { verb: "GET", target: "/details", outcome: "401", client: "curl", peer: "127.0.0.1:1", preview: "" } as const;
   const reasons = ["loginrequired", "invalidfield: country", "busy, brandnew"];
   store.add(batch(reasons.map((reason, at) => row(at + 1, "refused", { ...refused, reason }))));
   expect((await store.read({ ...everything, text })).rows.map(({ id }) => id)).toEqual(expected);
+  const all = (await store.read(everything)).rows;
+  expect(all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)).toEqual(expected);
+});
+
+it.each(["http", "events", "mqtt"] as const)(
+  "[BL-506] a reason of %s, whose list shows it as it is, has no words of Account",
+  async (service) => {
+    const store = create(100, createMemory(), service);
+    store.add(
+      batch([row(1, "refused", { reason: "busy" }), row(2, "refused", { reason: "storage" }), row(3, "refused", { reason: "badrequest" })]),
+    );
+    const all = (await store.read(everything)).rows;
+    for (const [text, expected] of [
+      ["storage failed", []],
+      ["reason:failed", []],
+      ["-failed", [3, 2, 1]],
+      ["reason:storage", [2]],
+      ["not HTTP", []],
+    ] as const) {
+      expect([text, (await store.read({ ...everything, text })).rows.map(({ id }) => id)]).toEqual([text, expected]);
+      expect(all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)).toEqual(expected);
+    }
+    const sort = { by: "reason", direction: "ascending", asOf: 0 } as const;
+    expect((await store.read({ ...everything, sort })).rows.map(({ id }) => id)).toEqual([3, 1, 2]);
+  },
+);
+
+it("[WEBRTC-572] rows of WebRTC are found by all words that their list shows; the dashboard's lists decide alike", async () => {
+  const store = create(100, createMemory(), "webrtc");
+  const rows = [
+    row(1, "pending", { kind: "webrtc-peer", verb: "socketio", target: "p1", user: "Ann", preview: "demo", outcome: "connected" }),
+    row(2, "ok", { kind: "webrtc-peer", verb: "ywebrtc", target: "p2", preview: "", outcome: "client left" }),
+    row(3, "ok", { kind: "webrtc-signal", verb: "offer", target: "p2", user: "Ann", peerName: "Bob", outcome: "delivered" }),
+    row(4, "refused", { kind: "webrtc-signal", verb: "bad", target: "", user: "p2", outcome: "invalid" }),
+    row(5, "ok", { kind: "webrtc-signal", verb: "chat", target: "#demo", peer: "", client: "", outcome: "delivered" }),
+    row(6, "refused", {
+      kind: "turn-request",
+      verb: "refresh",
+      target: "UDP",
+      user: "1790000000:p2",
+      peerName: "Bob",
+      reason: "the nonce is stale",
+      outcome: "438",
+    }),
+    row(7, "pending", { kind: "turn-allocation", verb: "relay", target: "127.0.0.1:49160", preview: "over TLS", user: "u1", outcome: "" }),
+    row(8, "ok", { kind: "webrtc-media", verb: "play", target: "/test", preview: "WHEP, VP8" }),
+    row(9, "ok", { kind: "http", verb: "GET", target: "/ws-info" }),
+    row(10, "pending", { kind: "websocket", verb: "GET", target: "/ws" }),
+  ];
+  store.add(batch(rows));
+  const all = (await store.read(everything)).rows;
+  for (const [text, expected] of [
+    ["socket.io", [1]],
+    ["peer socket.io ann p1 in demo", [1]],
+    ["y-webrtc", [2]],
+    ["-y-webrtc -peer", [10, 9, 8, 7, 6, 5, 4, 3]],
+    ["signal offer ann bob p2", [3]],
+    ["bad message", [4]],
+    ["signal chat backlot #demo", [5]],
+    ["stun, turn refresh bob over udp: the nonce", [6]],
+    ["user:bob", [6]],
+    ["relay over tls u1", [7]],
+    ["open", [10, 7, 1]],
+    ["media play", [8]],
+    ["http", [9]],
+    ["WebSocket", [10]],
+  ] as const) {
+    const page = await store.read({ ...everything, text });
+    expect([text, page.rows.map(({ id }) => id)]).toEqual([text, expected]);
+    expect([text, all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)]).toEqual([text, expected]);
+  }
 });

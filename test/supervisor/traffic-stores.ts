@@ -1,3 +1,4 @@
+import type { ServiceId } from "../../contract/service.ts";
 import type { Tone } from "../../contract/traffic/row.ts";
 import type { DetailDecoders } from "../../servers/core/traffic/detail-decoder.ts";
 import type { TrafficQuery } from "../../servers/supervisor/traffic/row-search.ts";
@@ -43,7 +44,7 @@ export const decoders: DetailDecoders = {
   }),
 };
 export const createMemory = (mebibytes = 16) => createTrafficMemory(mebibytes << 20);
-export const create = (rows = 100, memory = createMemory()) =>
-  createTrafficStore({ service: "http", decoders, memory, turns: createTurns(), rows });
+export const create = (rows = 100, memory = createMemory(), service: ServiceId = "http") =>
+  createTrafficStore({ service, decoders, memory, turns: createTurns(), rows });
 export const textOf = async (store: ReturnType<typeof create>, id: number) =>
   ((await store.detail(id))?.detail as { text: string } | undefined)?.text;

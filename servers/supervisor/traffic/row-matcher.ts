@@ -1,14 +1,7 @@
 import { isSampleClient } from "../../../contract/client-mark.ts";
+import type { ServiceId } from "../../../contract/service.ts";
 import { refusalsSaying } from "../../../contract/traffic/refusal-words.ts";
-import {
-  hasKind,
-  hasOutcome,
-  hasTarget,
-  hasText,
-  hasTone,
-  possibleStatusWords,
-  type ToneFilter,
-} from "../../../contract/traffic/row-filter.ts";
+import { hasKind, hasOutcome, hasTarget, hasText, hasTone, possibleWords, type ToneFilter } from "../../../contract/traffic/row-filter.ts";
 import { meetsTerms, parseRowQuery } from "../../../contract/traffic/row-query.ts";
 import { readRow, rowParent, rowTexts, rowTone } from "../../core/traffic/row-record.ts";
 
@@ -33,7 +26,7 @@ export const isFiltering = ({ text, tone, target = "", outcome = "", ofKind = ""
 export type RowContents = () => Iterable<Buffer>;
 
 /** Tests the bytes of a row; its texts are read only if needed, and its contents only if the text is searched in them. */
-export function createRowMatcher(filter: RowFilter): (row: Buffer, contents: RowContents) => boolean {
+export function createRowMatcher(service: ServiceId, filter: RowFilter): (row: Buffer, contents: RowContents) => boolean {
   const { text, inDetails = false, tone, target = "", outcome = "", ofKind = "", withoutSample = false, parent } = filter;
   const { needle, terms } = parseRowQuery(text);
   const longestWord = needle.split(/\s+/).reduce((longest, one) => (one.length > longest.length ? one : longest));
@@ -41,14 +34,14 @@ export function createRowMatcher(filter: RowFilter): (row: Buffer, contents: Row
   const words = [inDetails ? "" : longestWord, target, outcome, ofKind]
     .map((word) => word.toLowerCase())
     .filter((word) => word !== "" && isAscii(word))
-    .map((word) => ({ word, refusals: refusalsSaying(word) }));
+    .map((word) => ({ word, refusals: service === "account" ? refusalsSaying(word) : [] }));
   const readsTexts = needle !== "" || terms.length > 0 || target !== "" || outcome !== "" || ofKind !== "" || withoutSample;
   return (bytes, contents) => {
     if (!hasTone(rowTone(bytes), tone)) return false;
     if (parent !== undefined && rowParent(bytes) !== parent) return false;
     if (!readsTexts) return true;
-    if (!mayHave(bytes, words, possibleStatusWords(rowTone(bytes)))) return false;
-    const row = readRow(bytes);
+    if (!mayHave(bytes, words, possibleWords(service, rowTone(bytes)))) return false;
+    const row = Object.assign(readRow(bytes), { service });
     return (
       hasKind(row.kind, ofKind) &&
       hasTarget(row.target, target) &&
@@ -87,13 +80,13 @@ function createContentSearch(needle: string): (content: Buffer) => boolean {
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
 /** Most rows are decided by one search over all their texts: a word without spaces can only be within one of them. */
-function mayHave(row: Buffer, words: readonly SearchedWord[], status: string): boolean {
+function mayHave(row: Buffer, words: readonly SearchedWord[], added: string): boolean {
   if (words.length === 0) return true;
   const texts = rowTexts(row);
   if (!isAscii(texts)) return true;
   const lower = texts.toLowerCase();
   return words.every(
-    ({ word, refusals }) => lower.includes(word) || status.includes(word) || refusals.some((refusal) => lower.includes(refusal)),
+    ({ word, refusals }) => lower.includes(word) || added.includes(word) || refusals.some((refusal) => lower.includes(refusal)),
   );
 }
 

@@ -1,3 +1,4 @@
+import type { ServiceId } from "../../../contract/service.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { parseRowQuery } from "../../../contract/traffic/row-query.ts";
 import type { SortPlace, TimedRowSort } from "../../../contract/traffic/row-sort.ts";
@@ -22,6 +23,7 @@ export interface RowRange extends RowFilter {
 }
 
 interface RowSearchOptions {
+  readonly service: ServiceId;
   readonly index: Pick<RowIndex, "idAt">;
   readonly shown: Pick<ShownRows, "before" | "after" | "find">;
   /** By its place in the index. */
@@ -53,10 +55,10 @@ const contentBytesPerStep = 256 << 10;
 
 const noContents = (): readonly Buffer[] => [];
 
-export function createRowSearch({ index, shown, rowAt, contentsAt, decode }: RowSearchOptions): RowSearch {
+export function createRowSearch({ service, index, shown, rowAt, contentsAt, decode }: RowSearchOptions): RowSearch {
   /** A matcher of rows by their place in the index, which counts the bytes of details that it has read. */
   function indexMatcher(filter: RowFilter) {
-    const matches = createRowMatcher(filter);
+    const matches = createRowMatcher(service, filter);
     let read = 0;
     function* contents(at: number): Generator<Buffer> {
       for (const content of contentsAt(at)) {
@@ -80,7 +82,7 @@ export function createRowSearch({ index, shown, rowAt, contentsAt, decode }: Row
       const { matches, hasReadMuch } = indexMatcher(query);
       const { needle, termText } = parseRowQuery(query.text);
       // What else the filter demands of a row.
-      const mayMatch = createRowMatcher({ ...query, text: termText });
+      const mayMatch = createRowMatcher(service, { ...query, text: termText });
       const searchesContent = query.inDetails === true && needle !== "";
       const { sort, sortedAfter: after, limit } = query;
       const sorted = sort && createSortedRows({ sort, after, limit });

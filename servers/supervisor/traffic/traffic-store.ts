@@ -178,6 +178,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
   const decode = (row: Buffer): TrafficRow => ({ service, ...readRow(row) });
   const rowsOf: TrafficStore["rowsOf"] = (batch) => Array.from(readRecords(batch.records), ({ row }) => decode(row));
   const search = createRowSearch({
+    service,
     index,
     shown,
     rowAt,

@@ -11,7 +11,7 @@ import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { isKnownEmpty } from "../../list/rows-shown.ts";
 import { SampleToggle } from "../../list/sample-toggle.tsx";
-import { isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
+import { isFiltering, noFilter, searchesDetails, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
@@ -125,7 +125,7 @@ interface NoneMatchesProps {
 function NoneMatches({ rows, tab: { item, details }, filter, onFilter }: NoneMatchesProps) {
   const kept = useRowsView(rows, (view) => view.kept);
   const inPart = useRowsView(rows, (view) => view.searchedInPart);
-  const isMoreToSearch = details !== undefined && filter.text !== "" && !filter.inDetails;
+  const isMoreToSearch = details !== undefined && !filter.inDetails && searchesDetails({ ...filter, inDetails: true });
   const texts = [
     `None of ${formatCountOf(kept, item.one, item.many)} matches the filter.`,
     isMoreToSearch && `Of ${details}, only what the list shows was searched.`,

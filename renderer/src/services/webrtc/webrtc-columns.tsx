@@ -1,6 +1,13 @@
 import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import type { WebrtcDialect } from "../../../../contract/traffic/webrtc.ts";
+import {
+  inRooms,
+  turnRequestTarget,
+  turnUser,
+  webrtcKindWords,
+  webrtcSender,
+  webrtcSubject,
+} from "../../../../contract/traffic/webrtc-words.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { MarkedText } from "../../list/marked-text.tsx";
@@ -12,7 +19,6 @@ import { shownText } from "../../ui/texts/shown-text.ts";
 import { FaultBadges } from "./faults/fault-badges.tsx";
 import { NamedPeer } from "./named-peer.tsx";
 import { usePeerName, useWebrtcView } from "./use-webrtc-view.ts";
-import { dialectTitles, signalTitle } from "./webrtc-words.ts";
 
 /** Scopes of the filter over rows. */
 export const webrtcScopes = [
@@ -22,16 +28,7 @@ export const webrtcScopes = [
   { value: "failed", label: "Failed" },
 ] as const;
 
-const kindWords: Readonly<Partial<Record<DetailKind, string>>> = {
-  "webrtc-peer": "Peer",
-  "webrtc-signal": "Signal",
-  "turn-request": "STUN, TURN",
-  "turn-allocation": "Relay",
-  "webrtc-media": "Media",
-  http: "HTTP",
-  websocket: "WebSocket",
-};
-const kindChoices: readonly Choice[] = Object.entries(kindWords).map(([value, label]) => ({ value, label }));
+const kindChoices: readonly Choice[] = Object.entries(webrtcKindWords).map(([value, label]) => ({ value, label }));
 
 /** Rows of one kind. */
 export const WebrtcPicks = ({ filter, onFilter }: TrafficPicksProps) => (
@@ -41,24 +38,17 @@ export const WebrtcPicks = ({ filter, onFilter }: TrafficPicksProps) => (
     value={filter.ofKind}
     onChange={(ofKind) => onFilter({ ...filter, ofKind })}
     choices={async () => kindChoices}
-    shown={(kind) => kindWords[kind as DetailKind] ?? kind}
+    shown={(kind) => webrtcKindWords[kind as DetailKind] ?? kind}
     widthPx={140}
   />
 );
 
-/** What a row is of: the dialect of a peer, the transport of a relay, or what was asked. */
-function whatOf({ kind, verb, preview }: TrafficRow): string {
-  if (kind === "webrtc-peer") return dialectTitles[verb as WebrtcDialect] ?? verb;
-  if (kind === "webrtc-signal") return signalTitle(verb);
-  return kind === "turn-allocation" ? preview : verb;
-}
-
-/** Who sent it, by its name where that is known. Credentials of TURN name a peer behind the time of their end. */
-function Sender({ row: { kind, user = "", peer, peerName } }: { readonly row: TrafficRow }) {
-  const ofCredentials = kind === "turn-request" || kind === "turn-allocation" ? user.replace(/^\d+:/, "") : undefined;
+/** Who sent it, by its name where that is known. */
+function Sender({ row }: { readonly row: TrafficRow }) {
+  const { user = "", peerName } = row;
+  const ofCredentials = turnUser(row);
   const shownName = usePeerName(peerName === undefined ? ofCredentials : undefined);
-  const name = ofCredentials === undefined ? undefined : (peerName ?? shownName);
-  const text = (name ?? ofCredentials ?? user) || (kind === "webrtc-signal" && peer === "" ? "Backlot" : "");
+  const text = webrtcSender(row, ofCredentials === undefined ? undefined : (peerName ?? shownName));
   return (
     <CellText tone={text === "" ? "quiet" : "soft"} mono={text !== "" && text === ofCredentials} title={user || text}>
       {shownText(text) || "–"}
@@ -67,12 +57,12 @@ function Sender({ row: { kind, user = "", peer, peerName } }: { readonly row: Tr
 }
 
 /** The receiver of a signal by its name, where that is known. */
-function Target({ row: { kind, target, reason, peerName } }: { readonly row: TrafficRow }) {
+function Target({ row }: { readonly row: TrafficRow }) {
+  const { kind, target, peerName } = row;
   const isPeer = kind === "webrtc-signal" && target !== "" && !target.startsWith("#");
   const shownName = usePeerName(isPeer && peerName === undefined ? target : undefined);
   const name = isPeer ? (peerName ?? shownName) : undefined;
-  if (kind === "turn-request")
-    return <CellText tone="quiet">{`over ${target}${reason === undefined ? "" : `: ${shownText(reason)}`}`}</CellText>;
+  if (kind === "turn-request") return <CellText tone="quiet">{shownText(turnRequestTarget(row))}</CellText>;
   return <NamedPeer name={name ?? ""} id={target} />;
 }
 
@@ -105,7 +95,7 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
     sortBy: "kind",
     minSample: "STUN, TURN",
     rank: 2,
-    cell: ({ kind }) => <CellText tone="quiet">{kindWords[kind] ?? kind}</CellText>,
+    cell: ({ kind }) => <CellText tone="quiet">{webrtcKindWords[kind] ?? kind}</CellText>,
   },
   {
     id: "verb",
@@ -114,7 +104,7 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
     minSample: "create permission",
     leastSample: "candidate",
     rank: 0,
-    cell: (row) => <CellText strong>{shownText(whatOf(row))}</CellText>,
+    cell: (row) => <CellText strong>{shownText(webrtcSubject(row))}</CellText>,
   },
   {
     id: "from",
@@ -136,7 +126,7 @@ export const webrtcColumns: readonly Column<TrafficRow>[] = [
       const target = (
         <>
           <Target row={row} />{" "}
-          {row.kind === "webrtc-peer" && row.preview !== "" && <CellText tone="quiet">{`in ${shownText(row.preview)}`}</CellText>}
+          {row.kind === "webrtc-peer" && row.preview !== "" && <CellText tone="quiet">{shownText(inRooms(row.preview))}</CellText>}
         </>
       );
       if (row.tone !== "pending" || (row.kind !== "webrtc-peer" && row.kind !== "turn-allocation")) return target;

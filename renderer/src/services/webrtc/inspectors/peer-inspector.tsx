@@ -3,6 +3,7 @@ import { useState } from "react";
 import { webrtcActions } from "../../../../../contract/services/webrtc.ts";
 import type { LadderSignal } from "../../../../../contract/services/webrtc-signals.ts";
 import type { WebrtcPeer } from "../../../../../contract/traffic/webrtc.ts";
+import { dialectTitles, signalTitle } from "../../../../../contract/traffic/webrtc-words.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
@@ -27,7 +28,6 @@ import { peerName } from "../ladder/ladder-columns.tsx";
 import { requestedLadders } from "../ladder/ladder-scope.ts";
 import { ChatForm } from "../rooms/chat-form.tsx";
 import { useWebrtcView } from "../use-webrtc-view.ts";
-import { dialectTitles, signalTitle } from "../webrtc-words.ts";
 import styles from "./inspectors.module.css";
 
 /** A client of signalling: what it exchanged, and its connection. */

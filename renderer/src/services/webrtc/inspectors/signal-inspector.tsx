@@ -8,6 +8,7 @@ import {
   readDescription,
 } from "../../../../../contract/services/webrtc-description.ts";
 import type { WebrtcSignal } from "../../../../../contract/traffic/webrtc.ts";
+import { dialectTitles, signalTitle } from "../../../../../contract/traffic/webrtc-words.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { InspectorContent, InspectorFrame, type InspectorProps, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
@@ -24,7 +25,6 @@ import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 import styles from "../description/description.module.css";
 import { candidateText, DescriptionView } from "../description/description-view.tsx";
 import { usePeerName } from "../use-webrtc-view.ts";
-import { dialectTitles, signalTitle } from "../webrtc-words.ts";
 
 /** A message of signalling: its description by sections, or its candidate, and the message as it came. */
 export function SignalInspector({ row, detail, onRow, onClose }: InspectorProps<"webrtc-signal">) {

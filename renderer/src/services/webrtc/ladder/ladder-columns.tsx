@@ -1,10 +1,10 @@
 import type { LadderSignal } from "../../../../../contract/services/webrtc-signals.ts";
+import { signalTitle } from "../../../../../contract/traffic/webrtc-words.ts";
 import { CellText } from "../../../list/cell-text.tsx";
 import type { Column } from "../../../list/column.ts";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../../ui/texts/time.ts";
-import { signalTitle } from "../webrtc-words.ts";
 import styles from "./ladder.module.css";
 import { type LaidOutLadder, type Lane, othersLane, type Rung, serviceLane } from "./lay-out-ladder.ts";
 

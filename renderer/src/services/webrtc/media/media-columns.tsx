@@ -23,6 +23,17 @@ export const withoutText = (kind: LeftOutTrack["kind"]): string => (kind === "au
 /** Less is rounded to nothing. */
 const leastLoss = 0.0005;
 
+const doesText = (protocol: WebrtcMediaSessionView["protocol"]): string => (protocol === "whep" ? "plays" : "publishes");
+
+/** What its list shows of a session, without figures. */
+export const mediaTexts = ({ state, protocol, path, codecs, leftOut, client, remote }: WebrtcMediaSessionView): string =>
+  [
+    `${marks[state].word} ${doesText(protocol)} ${protocol}`,
+    `/${path} ${codecs}`,
+    ...leftOut.map(({ kind, codec }) => `${withoutText(kind)}: ${codec}`),
+    `${client} ${remote}`,
+  ].join(" ");
+
 export const mediaColumns: readonly Column<WebrtcMediaSessionView>[] = [
   {
     id: "state",
@@ -39,7 +50,7 @@ export const mediaColumns: readonly Column<WebrtcMediaSessionView>[] = [
     title: "Does",
     minSample: "publishes",
     rank: 0,
-    cell: ({ protocol }) => <CellText title={protocol.toUpperCase()}>{protocol === "whep" ? "plays" : "publishes"}</CellText>,
+    cell: ({ protocol }) => <CellText title={protocol.toUpperCase()}>{doesText(protocol)}</CellText>,
   },
   {
     id: "path",

@@ -18,7 +18,7 @@ import { ClientLines } from "../client-lines-view.tsx";
 import { WebrtcRow } from "../inspectors/webrtc-row.tsx";
 import { TestPageButton } from "../test-page/test-page-button.tsx";
 import { useWebrtcView } from "../use-webrtc-view.ts";
-import { mediaColumns } from "./media-columns.tsx";
+import { mediaColumns, mediaTexts } from "./media-columns.tsx";
 
 const sessionRow = ({ row }: WebrtcMediaSessionView) => row;
 
@@ -32,9 +32,7 @@ export function WebrtcMediaSessions() {
   const choice = useRowChoice(sessionRow);
   if (service?.status.state !== "running") return <ServiceStopped id="webrtc" text="Start the service to see who plays and publishes." />;
   const needle = text.trim().toLowerCase();
-  const rows = view?.sessions.filter(({ path, protocol, codecs, client, remote, leftOut }) =>
-    `/${path} ${protocol} ${codecs} ${client} ${remote} ${leftOut.map(({ codec }) => codec).join(" ")}`.toLowerCase().includes(needle),
-  );
+  const rows = view?.sessions.filter((session) => mediaTexts(session).toLowerCase().includes(needle));
   const { opened } = choice;
   const count = (protocol: WebrtcMediaSessionView["protocol"]) => view?.sessions.filter((one) => one.protocol === protocol).length ?? 0;
   const unconnected = view?.sessions.filter(({ state }) => state !== "connected").length ?? 0;

@@ -1,5 +1,6 @@
 import { IconChevronRight, IconLock } from "@tabler/icons-react";
 import type { WebrtcPeerView } from "../../../../../contract/services/webrtc.ts";
+import { dialectTitles } from "../../../../../contract/traffic/webrtc-words.ts";
 import { CellText } from "../../../list/cell-text.tsx";
 import type { Column } from "../../../list/column.ts";
 import { MarkedText } from "../../../list/marked-text.tsx";
@@ -10,7 +11,6 @@ import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDurationExact, isoTime } from "../../../ui/texts/time.ts";
 import { FaultBadges } from "../faults/fault-badges.tsx";
 import { NamedPeer } from "../named-peer.tsx";
-import { dialectTitles } from "../webrtc-words.ts";
 import type { RoomRow } from "./room-rows.ts";
 import styles from "./rooms.module.css";
 

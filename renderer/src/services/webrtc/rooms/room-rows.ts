@@ -1,4 +1,5 @@
 import type { WebrtcPeerView, WebrtcRoomView, WebrtcViews } from "../../../../../contract/services/webrtc.ts";
+import { dialectTitles } from "../../../../../contract/traffic/webrtc-words.ts";
 
 /** A room, or below it a member that the view of peers has. */
 export type RoomRow =
@@ -65,4 +66,4 @@ export function roomRows(
 }
 
 const hasText = ({ id, name, remote, dialect }: WebrtcPeerView, needle: string): boolean =>
-  `${id} ${name} ${remote} ${dialect}`.toLowerCase().includes(needle);
+  `${id} ${name} ${remote} ${dialectTitles[dialect]}`.toLowerCase().includes(needle);
