@@ -27,6 +27,13 @@ function convert({ kind, revision, path, bytes, mostValues }: Conversion): Uint8
   const method = known.get(revision)?.get(path);
   if (!method) throw new Error(`the types of ${path} are not known`);
   if (kind === "request") requireValues(bytes, "json", mostValues);
+  const fields = kind === "request" ? method.requestFields(bytes, mostValues) : method.replyFields(bytes, mostValues);
+  if (fields > mostValues) {
+    throw new StatusError(
+      "RESOURCE_EXHAUSTED",
+      `the message has more fields than the limit of ${mostValues}, with those that have their default`,
+    );
+  }
   return new Uint8Array(kind === "request" ? method.request(bytes) : method.reply(bytes));
 }
 

@@ -3,7 +3,7 @@ import type { CallEntry } from "../observe/call-entry.ts";
 import type { CallTransport } from "./call-transport.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { HeldBytes } from "./held-bytes.ts";
-import { type JsonMessages, jsonAtOnce } from "./json-messages.ts";
+import type { JsonMessages } from "./json-messages.ts";
 import type { JsonThread } from "./json-thread.ts";
 import { readLongJson } from "./long-json.ts";
 import type { MessageFilter, MessageSink } from "./message-sink.ts";
@@ -94,7 +94,7 @@ export class CallInput {
     const { method, work, held } = this.#call;
     const json = this.#json;
     const { messageValues, jsonThread: thread } = this.#options;
-    if (method && json && bytes.length > jsonAtOnce) {
+    if (method && json && !json.isShortRequest(bytes)) {
       return readLongJson(bytes, { thread, method, work, held, messageValues, deliver: (one) => this.#deliver(one) });
     }
     if (method) requireValues(bytes, json ? "json" : method.descriptor.input, messageValues);

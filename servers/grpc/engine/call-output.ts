@@ -2,7 +2,7 @@ import type { CallEntry } from "../observe/call-entry.ts";
 import type { CallShares } from "./call-budgets.ts";
 import type { CallTransport } from "./call-transport.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
-import { type JsonMessages, jsonAtOnce } from "./json-messages.ts";
+import type { JsonMessages } from "./json-messages.ts";
 import type { JsonThread } from "./json-thread.ts";
 import { compressFrame, type MessageCoding } from "./message-coding.ts";
 import { frameOf, prefixBytes } from "./message-type.ts";
@@ -46,7 +46,8 @@ export class CallOutput {
   frameAtOnce(message: Buffer): Buffer | undefined {
     const { json } = this.#options;
     if (!json) return message;
-    return message.length <= jsonAtOnce ? asJson(json, message) : undefined;
+    const content = message.subarray(prefixBytes);
+    return json.isShortReply(content) ? frameOf(json.reply(content)) : undefined;
   }
 
   send(frame: Buffer): void {
@@ -116,5 +117,3 @@ export class CallOutput {
     this.#isOver = true;
   }
 }
-
-const asJson = (json: JsonMessages, message: Buffer): Buffer => frameOf(json.reply(message.subarray(prefixBytes)));

@@ -20,7 +20,11 @@ export type ServiceHandlers = Readonly<Record<string, Readonly<Record<string, Ca
 const memoryOfByte = 2;
 
 /** Reads the message of a client that sends one, and calls `then` when the client has sent its half-close. What the call may keep of it counts until its end. */
-export function readOne<Request>(call: GrpcCall, type: MessageType<Request>, then: (request: Request) => void | Promise<void>): void {
+export function readOne<Request>(
+  call: GrpcCall,
+  type: Pick<MessageType<Request>, "decode">,
+  then: (request: Request) => void | Promise<void>,
+): void {
   let message: Uint8Array | undefined;
   call.receive({
     message(bytes) {

@@ -1,5 +1,7 @@
-import { type DescMethod, fromBinary, fromJsonString, type Registry, toBinary, toJsonString } from "@bufbuild/protobuf";
+import { type DescMethod, fromBinary, fromJsonString, type JsonValue, type Registry, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { errorText } from "../../core/service/service-error.ts";
+import { fieldsOfJson } from "./json-fields.ts";
+import { fieldsAtOnce, fieldsOfMessage } from "./message-check.ts";
 import { knownFields } from "./message-type.ts";
 import { StatusError } from "./status.ts";
 
@@ -11,10 +13,16 @@ export interface JsonMessages {
    */
   request(json: Uint8Array, onIgnored?: (field: string) => void): Uint8Array;
   reply(message: Uint8Array): Buffer;
+  /** Of a request's messages, with those that have their default; 0 for what is not JSON. Counted until there are more than `most`. */
+  requestFields(json: Uint8Array, most: number): number;
+  /** The same for a reply. */
+  replyFields(message: Uint8Array, most: number): number;
+  /** Others are read or written by another thread: these may take some milliseconds. */
+  isShortRequest(json: Uint8Array): boolean;
+  isShortReply(message: Uint8Array): boolean;
 }
 
-/** A longer message is read or written by another thread: these may take some milliseconds. */
-export const jsonAtOnce = 16 << 10;
+const jsonAtOnce = 16 << 10;
 
 const unknownStart = 'key "';
 const unknownEnd = '" is unknown';
@@ -38,7 +46,17 @@ export function jsonMessages({ input, output }: DescMethod, registry: Registry):
   const unwritable = (error: unknown) => new StatusError("INTERNAL", `the answer cannot be written as JSON: ${reasonOf(error)}`);
   // As Connect's servers do by default.
   const lenient = { registry, ignoreUnknownFields: true };
-  return {
+  const messages: JsonMessages = {
+    requestFields(json, most) {
+      try {
+        return fieldsOfJson(JSON.parse(utf8.decode(json)) as JsonValue, input, most, registry);
+      } catch {
+        return 0;
+      }
+    },
+    replyFields: (message, most) => fieldsOfMessage(message, output, most, registry),
+    isShortRequest: (json) => json.length <= jsonAtOnce && messages.requestFields(json, fieldsAtOnce) <= fieldsAtOnce,
+    isShortReply: (message) => message.length <= jsonAtOnce && messages.replyFields(message, fieldsAtOnce) <= fieldsAtOnce,
     request(json, onIgnored) {
       const text = textOf(json);
       try {
@@ -61,6 +79,7 @@ export function jsonMessages({ input, output }: DescMethod, registry: Registry):
       }
     },
   };
+  return messages;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

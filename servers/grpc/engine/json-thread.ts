@@ -14,7 +14,7 @@ export type JsonTask =
       readonly revision: string;
       readonly path: string;
       readonly bytes: Uint8Array;
-      /** Most values of a request: see `requireValues`. */
+      /** Most values of a request, as `requireValues` has them, and most fields of its messages or of those of a reply. */
       readonly mostValues: number;
     };
 
@@ -37,10 +37,13 @@ const idleMs = 30_000;
 /** What is made of a message takes so many times its bytes at most; a short one is bounded by its values. */
 const memoryOfByte = 64;
 const leastMebibytes = 512;
+/** A reply has a field for so many bytes of the limit of messages at most, with those that have their default. */
+const bytesOfField = 4;
 
 /** Reads and writes long messages of JSON in a thread of its own: 4 MB take some 100 ms. Messages wait for one another there. */
 export class JsonThread {
   readonly #mostMebibytes: number;
+  readonly #mostReplyFields: number;
   #worker: Worker | undefined;
   #revisions: readonly string[] = [];
   readonly #waiting = new Map<number, Waiting>();
@@ -49,6 +52,7 @@ export class JsonThread {
 
   constructor({ messageBytes }: { readonly messageBytes: number }) {
     this.#mostMebibytes = Math.max(leastMebibytes, Math.ceil((memoryOfByte * messageBytes) / (1 << 20)));
+    this.#mostReplyFields = Math.ceil(messageBytes / bytesOfField);
   }
 
   /** Rejects with RESOURCE_EXHAUSTED for too many values, and as `JsonMessages` does. */
@@ -56,8 +60,9 @@ export class JsonThread {
     return this.#convert("request", method, json, mostValues);
   }
 
+  /** Rejects with RESOURCE_EXHAUSTED for one of which too much would be made. */
   reply(method: JsonMethod, message: Uint8Array): Promise<Uint8Array> {
-    return this.#convert("reply", method, message, Number.POSITIVE_INFINITY);
+    return this.#convert("reply", method, message, this.#mostReplyFields);
   }
 
   close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { requireValues } from "./message-values.ts";
-import { UnreadableRequest } from "./status.ts";
+import { unreadable } from "./status.ts";
 
 /** Bytes before each message on the wire: a flag for compression, and the length. */
 export const prefixBytes = 5;
@@ -28,7 +28,7 @@ export const fewValues = 1_000;
 /** For `fromBinary`: unknown fields are of no use to what is done with requests, and would be an object each. */
 export const knownFields = { readUnknownFields: false } as const;
 
-/** For any type with a descriptor. `Value` has the fields as protobuf-es has them. Requests without lists need few values. */
+/** For Backlot's own types. `Value` has the fields as protobuf-es has them. Requests without lists need few values. */
 export const describedMessage = <Value extends object>(
   descriptor: DescMessage,
   mostValues = Number.POSITIVE_INFINITY,
@@ -160,8 +160,6 @@ function writeScalar(into: Buffer, from: number, number: number, type: keyof Sca
       return writeVarint(into, at, value as number);
   }
 }
-
-const unreadable = () => new UnreadableRequest("the request cannot be decoded: its bytes are not a message of its type");
 
 class FlatReader {
   readonly #bytes: Buffer;

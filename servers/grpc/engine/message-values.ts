@@ -1,5 +1,6 @@
-import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type Registry, ScalarType } from "@bufbuild/protobuf";
 import { valuesOfJson } from "../../core/limits/json-grammar.ts";
+import { fieldsOfMessage } from "./message-check.ts";
 import { StatusError } from "./status.ts";
 
 /** What a value takes at least when it is decoded: a limit of bytes is also one of so many values. */
@@ -45,9 +46,9 @@ export class WrittenValues {
     );
   }
 
-  /** For a message that is written as a whole. */
-  takeAll(bytes: Uint8Array, type: DescMessage): void {
-    this.take(this.#left - new ValueCounter(bytes, this.#left, true).leftAfter(type));
+  /** For a message that is written as a whole. Throws `UnreadableRequest` for bytes that are none. */
+  takeAll(bytes: Uint8Array, type: DescMessage, registry: Registry): void {
+    this.take(fieldsOfMessage(bytes, type, this.#left, registry));
   }
 }
 
@@ -77,13 +78,9 @@ class ValueCounter {
   #left: number;
   readonly #fields = new Map<DescMessage, Fields>();
 
-  /** A message counts with all fields of its type. */
-  readonly #countsFields: boolean;
-
-  constructor(bytes: Uint8Array, most: number, countsFields = false) {
+  constructor(bytes: Uint8Array, most: number) {
     this.#bytes = bytes;
     this.#left = most;
-    this.#countsFields = countsFields;
   }
 
   /** What is left of `most`; below 0 where it is not enough. */
@@ -119,7 +116,6 @@ class ValueCounter {
   /** Up to `end`, or the end of the group. */
   #message(fields: Fields, end: number, depth: number): void {
     if (depth > deepest) this.#stop();
-    if (this.#countsFields) this.#left -= fields.size;
     while (this.#at < end && this.#left >= 0) {
       this.#left--;
       const tag = this.#varint();

@@ -29,3 +29,5 @@ export class UnreadableRequest extends StatusError {
     super("INTERNAL", message);
   }
 }
+
+export const unreadable = () => new UnreadableRequest("the request cannot be decoded: its bytes are not a message of its type");

@@ -1,5 +1,6 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
+import { hasOwnJson } from "../engine/own-json.ts";
 
 /** Names of fields, keys of maps and places in lists. */
 export type FieldPath = readonly string[];
@@ -34,10 +35,6 @@ export function valueAt(value: unknown, path: FieldPath): Json | undefined {
 /** By its name in JSON or in the .proto file. */
 export const fieldNamed = (message: DescMessage, name: string): DescField | undefined =>
   message.fields.find((field) => field.jsonName === name || field.name === name);
-
-/** Whether the JSON of a message has another form than its fields. */
-export const hasOwnJson = ({ typeName }: DescMessage): boolean =>
-  /^google\.protobuf\.(?:Any|Timestamp|Duration|FieldMask|Struct|Value|ListValue|\w+Value)$/.test(typeName);
 
 const hasScalarJson = ({ typeName }: DescMessage): boolean =>
   /^google\.protobuf\.(?:Timestamp|Duration|FieldMask|\w+Value)$/.test(typeName) && typeName !== "google.protobuf.ListValue";

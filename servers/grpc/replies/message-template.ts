@@ -11,8 +11,11 @@ import {
 } from "@bufbuild/protobuf";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
 import { errorText } from "../../core/service/service-error.ts";
+import { fieldsOfJson } from "../engine/json-fields.ts";
 import { frameOf } from "../engine/message-type.ts";
-import { fieldNamed, hasOwnJson, noSuchField } from "./field-path.ts";
+import { hasOwnJson } from "../engine/own-json.ts";
+import { StatusError } from "../engine/status.ts";
+import { fieldNamed, noSuchField } from "./field-path.ts";
 import { parseTemplate, type Template, type TemplateScope, textOf } from "./template.ts";
 
 /** Called for what does not fit the type; `path` is within the JSON. */
@@ -42,7 +45,19 @@ export function messageTemplate({ type, json, request, registry, onMisfit }: Mes
   });
   const part = checker.message(type, json, []);
   const frame = (value: Json | undefined) => frameOf(toBinary(type, fromJson(type, (value ?? {}) as JsonValue, { registry })));
-  if (typeof part === "function") return (scope) => frame(part(scope));
+  if (typeof part === "function") {
+    return (scope) => {
+      const value = part(scope);
+      // A list of the request may become one of messages with more fields.
+      if (fieldsOfJson(value as JsonValue, type, scope.mostFields, registry) > scope.mostFields) {
+        throw new StatusError(
+          "RESOURCE_EXHAUSTED",
+          `the answer has more than ${scope.mostFields} fields, with those that have their default`,
+        );
+      }
+      return frame(value);
+    };
+  }
   // Without placeholders the message is always the same, so it is made once.
   let bytes: Buffer | undefined;
   if (!isBroken) {

@@ -4,7 +4,8 @@ import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
 import { knownFields } from "../engine/message-type.ts";
 import type { WrittenValues } from "../engine/message-values.ts";
-import { type FieldPath, fieldNamed, hasOwnJson, valueAt } from "./field-path.ts";
+import { hasOwnJson } from "../engine/own-json.ts";
+import { type FieldPath, fieldNamed, valueAt } from "./field-path.ts";
 
 /** A message for rules: what a path names becomes JSON. */
 export interface FieldSource {
@@ -81,7 +82,7 @@ export class MessageView implements FieldSource {
   #json(): Json {
     if (this.#whole === undefined) {
       const { registry, values } = this.#options;
-      values.takeAll(this.#bytes, this.#type);
+      values.takeAll(this.#bytes, this.#type, registry);
       this.#whole = toJson(this.#type, fromBinary(this.#type, this.#bytes, knownFields), { registry, alwaysEmitImplicit: true }) as Json;
     }
     return this.#whole;

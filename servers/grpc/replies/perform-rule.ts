@@ -143,6 +143,7 @@ export class RuleCall {
         return sent.get(rule) ?? 0;
       },
       method: this.#call.head.path,
+      mostFields: this.#parts.mostValues,
     };
   }
 

@@ -16,6 +16,8 @@ export interface TemplateScope {
   /** Of the messages that the rule has sent in this call before. */
   readonly index: number;
   readonly method: string;
+  /** Of a message that is made, with those that have their default. */
+  readonly mostFields: number;
 }
 
 /** Fills in the placeholders of a text. Undefined if the whole text is a placeholder without a value. */

@@ -1,6 +1,7 @@
 import { fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { CallEnd } from "../engine/call-transport.ts";
+import { fieldsAtOnce, fieldsOfMessage } from "../engine/message-check.ts";
 import { statusName } from "../engine/status.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 
@@ -9,7 +10,7 @@ export interface ConnectDetail {
   readonly type: string;
   /** Base64 without padding. */
   readonly value: string;
-  /** The same as JSON, for people. */
+  /** The same as JSON, for people, unless it has very many fields. */
   readonly debug?: JsonValue;
 }
 
@@ -27,7 +28,8 @@ export function createConnectErrors(current: () => DescriptorPool): ConnectError
   function debugOf(type: string, value: Uint8Array, { registry }: DescriptorPool): JsonValue | undefined {
     const message = registry.getMessage(type);
     try {
-      return message && toJson(message, fromBinary(message, value), { registry });
+      if (!message || fieldsOfMessage(value, message, fieldsAtOnce, registry) > fieldsAtOnce) return undefined;
+      return toJson(message, fromBinary(message, value), { registry });
     } catch {
       return undefined;
     }
