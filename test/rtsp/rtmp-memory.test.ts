@@ -12,6 +12,7 @@ import { writeAmf } from "../../servers/rtsp/rtmp/amf0.ts";
 import { messageType, writeMessage } from "../../servers/rtsp/rtmp/chunk-stream.ts";
 import { FlvError, FlvMedia } from "../../servers/rtsp/rtmp/flv-media.ts";
 import { RtmpConnection } from "../../servers/rtsp/rtmp/rtmp-connection.ts";
+import { costOfMedia } from "../../servers/rtsp/rtmp/worker-messages.ts";
 import { until } from "../support/until.ts";
 import { onEnd, startRtsp } from "./harness.ts";
 import { RawPublisher } from "./raw-publisher.ts";
@@ -159,6 +160,34 @@ it("[RTSP-262] a publisher that waits for the answer of the service has publishe
   expect(reasons).toEqual([]);
   asked?.accept();
   await begun();
+  await until(() => reasons.length > 0);
+  expect(reasons).toEqual(["it sent nothing for too long"]);
+});
+
+it("[RTSP-262] a publisher that is read no further, since the service is behind, is not silent, and is once the service has taken what it sent", async () => {
+  let connection: RtmpConnection | undefined;
+  const { begun, client, reasons, taken } = await openSilent((opened) => {
+    connection = opened;
+    opened.accept();
+  });
+  await begun();
+  const chunkSize = Buffer.from([0, 0, 0x10, 0]);
+  client.write(writeMessage({ type: messageType.setChunkSize, chunkStream: 2, stream: 0, payload: chunkSize }));
+  const payload = Buffer.alloc(1 << 19, 0xaf);
+  const message = writeMessage({ type: messageType.audio, chunkStream: 3, stream: 1, payload });
+  const sent = 40;
+  for (let count = 0; count < sent; count++) client.write(message);
+  await until(() => taken.media >= 16);
+  await delay(700);
+  expect([taken.media < sent, reasons]).toEqual([true, []]);
+  let given = 0;
+  await until(() => {
+    const more = taken.media - given;
+    given += more;
+    connection?.taken(more * costOfMedia(payload));
+    return given === sent;
+  });
+  expect(reasons).toEqual([]);
   await until(() => reasons.length > 0);
   expect(reasons).toEqual(["it sent nothing for too long"]);
 });

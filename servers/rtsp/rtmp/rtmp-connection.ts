@@ -99,7 +99,7 @@ export class RtmpConnection {
     this.#share = parts.turns.join(this.#address, this.#work);
     this.remote = addressText(socket.remoteAddress, socket.remotePort);
     socket.setNoDelay(true);
-    const mayGoOn = (hasRead: boolean) => this.#state === "publishing" && (hasRead || this.#messages !== undefined);
+    const mayGoOn = (hasRead: boolean) => this.#state === "publishing" && (hasRead || this.#isFull || this.#messages !== undefined);
     this.#silence = new SilenceTimer(socket, parts.limits.silenceMs, mayGoOn, (reason) => this.close(reason));
     this.#silence.restart("it did not publish in time");
     socket.on("data", (bytes) => this.#receive(bytes));
@@ -132,6 +132,8 @@ export class RtmpConnection {
   taken(cost: number): void {
     this.#untaken -= cost;
     this.#count();
+    // Until then nothing was read of it.
+    if (this.#isFull) this.#silence.refresh();
     this.#setReading();
   }
 
