@@ -127,10 +127,11 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
           id: `elsewhere-${command.id}`,
           label: `${title}: ${command.title}`,
           ...(command.keywords !== undefined && { keywords: command.keywords }),
+          ...(command.where !== undefined && { description: command.where }),
           leftSection: icon(IconTerminal2),
           onClick: () => {
             goTo(servicePage(id, tab.name));
-            runWhenOffered(command.id);
+            if (command.where === undefined) runWhenOffered(command.id);
           },
         })),
     );

@@ -31,6 +31,8 @@ export interface PageCommand {
   /** The text in the palette, in menus and on buttons. */
   readonly title: string;
   readonly keywords?: string;
+  /** How to get to it on the page, where something has to be chosen first: the palette only opens the page. */
+  readonly where?: string;
 }
 
 export interface Command extends PageCommand {

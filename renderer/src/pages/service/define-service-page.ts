@@ -85,7 +85,12 @@ export interface ServicePageDefinition {
   readonly LanText?: ComponentType;
 }
 
-export const trafficTab = (tab: Omit<TrafficTab, "kind">): ServiceTab => ({ kind: "traffic", name: "live", title: "Live", ...tab });
+export const trafficTab = (tab: Omit<TrafficTab, "kind"> & Pick<ServiceTab, "commands">): ServiceTab => ({
+  kind: "traffic",
+  name: "live",
+  title: "Live",
+  ...tab,
+});
 export const contentTab = (name: string, title: string, Content: ComponentType, commands: readonly PageCommand[] = []): ServiceTab => ({
   kind: "content",
   name,

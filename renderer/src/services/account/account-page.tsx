@@ -11,6 +11,15 @@ import { AccountTry } from "./try/account-try.tsx";
 import { callOfExchange, recordedCalls } from "./try/try-draft.ts";
 import { AccountUsers, usersCommands } from "./users/account-users.tsx";
 
+const sessionCommands = [
+  {
+    id: "account-expire",
+    title: "Expire or revoke a token now",
+    keywords: "session logout access refresh end",
+    where: "Open a session of the list",
+  },
+];
+
 export const accountPage = defineServicePage({
   id: "account",
   color: "--bl-s3",
@@ -43,7 +52,7 @@ export const accountPage = defineServicePage({
       },
     }),
     contentTab("users", "Users", AccountUsers, usersCommands),
-    contentTab("sessions", "Sessions", AccountSessions),
+    contentTab("sessions", "Sessions", AccountSessions, sessionCommands),
     tryTab(AccountTry),
   ],
 });

@@ -27,7 +27,7 @@ interface FaultMenuProps {
 /** Starts faults, and ends them. */
 export function FaultMenu({ id, what, groups, hasActive, onRelease, dialog }: FaultMenuProps) {
   const [isAsking, setAsking] = useState(false);
-  const keywords = `${what} fault trouble`;
+  const keywords = `${what} faults trouble`;
   const commands: readonly (readonly Command[])[] = [
     ...groups.map((group) => group.map((choice) => ({ id: `${id}-fault-${choice.id}`, title: choice.title, keywords, run: choice.start }))),
     [{ id: `${id}-fault`, title: "With other figures…", keywords, run: () => setAsking(true) }],

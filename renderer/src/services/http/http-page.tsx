@@ -6,8 +6,16 @@ import { defineServicePage, trafficTab, tryTab } from "../../pages/service/defin
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { recordedTries, tryOfExchange } from "../try/try-request.ts";
 import { HttpTry, triedKinds } from "./http-try.tsx";
+import { sendEvent } from "./send-event.tsx";
 import { draftOfConnection, recordedSockets } from "./socket-draft.ts";
 import { SsePanel } from "./sse-panel.tsx";
+
+const delayAnswers = {
+  id: "http-delay",
+  title: "Delay or break answers",
+  keywords: "faults slow latency timeout error status fail drip",
+  where: "By the path: /delay/2, /api/status/503 and others",
+};
 
 export const httpPage = defineServicePage({
   id: "http",
@@ -44,7 +52,8 @@ export const httpPage = defineServicePage({
         command: (origin) => `curl ${origin}/api/data`,
       },
       Below: SsePanel,
+      commands: [sendEvent],
     }),
-    tryTab(HttpTry),
+    tryTab(HttpTry, [delayAnswers]),
   ],
 });

@@ -12,12 +12,19 @@ function LanText() {
   return useAnonymous() ? "Anonymous, open to the LAN" : "Open to the LAN";
 }
 
+const clientFaults = {
+  id: "mqtt-client-faults",
+  title: "Faults of a client",
+  keywords: "freeze delay slow neither read nor write",
+  where: "Choose a client",
+};
+
 export const mqttPage = defineServicePage({
   id: "mqtt",
   color: "--bl-s6",
   minSample: { verb: "QoS 0, retained", outcome: "0 of 0 acknowledged" },
   inspectors: { "mqtt-message": MqttMessageInspector, "mqtt-event": MqttEventInspector },
   rowCommands: mqttRowCommands,
-  tabs: [liveTab(MqttLive, Object.values(mqttPageCommands)), tryTab(MqttTry)],
+  tabs: [liveTab(MqttLive, [...Object.values(mqttPageCommands), clientFaults]), tryTab(MqttTry)],
   LanText,
 });

@@ -1,11 +1,19 @@
 import { allTerms } from "../../list/filter-terms.ts";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
+import type { PageCommand } from "../../ui/commands.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { PicturesStrip } from "./picture/pictures-strip.tsx";
 import { rtspColumns, sessionScopes } from "./rtsp-columns.tsx";
 import { pathsCommands, RtspPaths } from "./rtsp-paths.tsx";
 import { playerCopies, RtspSessionInspector } from "./rtsp-session-inspector.tsx";
 import { RtspTry } from "./try/rtsp-try.tsx";
+
+const faultsOf = (what: "path" | "session"): PageCommand => ({
+  id: `rtsp-${what}-faults`,
+  title: `Faults of a ${what}`,
+  keywords: "lose packets delay answers jitter reorder stall drop key frames freeze picture timestamps jump close 401 404 454 461",
+  where: `Open a ${what} of the list`,
+});
 
 export const rtspPage = defineServicePage({
   id: "rtsp",
@@ -27,6 +35,7 @@ export const rtspPage = defineServicePage({
       filterPlaceholder: "Path, state, client",
       filterTerms: allTerms,
       details: "requests and answers",
+      commands: [faultsOf("session")],
       empty: {
         nothing: "No sessions yet.",
         point: (origin) => `your player at ${origin}/stream, or send sample traffic.`,
@@ -39,7 +48,7 @@ export const rtspPage = defineServicePage({
         command: (origin) => `ffplay -rtsp_transport tcp ${origin}/stream`,
       },
     }),
-    contentTab("paths", "Paths", RtspPaths, pathsCommands),
+    contentTab("paths", "Paths", RtspPaths, [...pathsCommands, faultsOf("path")]),
     tryTab(RtspTry),
   ],
 });

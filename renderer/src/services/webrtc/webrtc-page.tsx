@@ -13,6 +13,19 @@ import { WebrtcPicks, webrtcColumns, webrtcScopes } from "./webrtc-columns.tsx";
 
 const { http } = httpRowCommands();
 
+const peerFaults = {
+  id: "webrtc-peer-faults",
+  title: "Faults of a peer",
+  keywords: "drop delay duplicate reorder signals candidates refuse allocations wrong credentials",
+  where: "Open a peer of the list",
+};
+const relayFaults = {
+  id: "webrtc-relay-faults",
+  title: "Faults of TURN or of a relay",
+  keywords: "cut lose data delay refuse allocations quota capacity wrong credentials 486 508",
+  where: "Above the list, or open a relay",
+};
+
 export const webrtcPage = defineServicePage({
   id: "webrtc",
   color: "--bl-s8",
@@ -48,9 +61,9 @@ export const webrtcPage = defineServicePage({
         command: (origin) => `echo '{"type":"join","room":"demo","name":"Ada"}' | websocat -n ${origin}/ws`,
       },
     }),
-    contentTab("rooms", "Rooms", WebrtcRooms),
+    contentTab("rooms", "Rooms", WebrtcRooms, [peerFaults]),
     contentTab("signals", "Signals", WebrtcSignals),
-    contentTab("relays", "Relays", WebrtcRelays),
+    contentTab("relays", "Relays", WebrtcRelays, [relayFaults]),
     contentTab("media", "Media", WebrtcMediaSessions),
     tryTab(WebrtcTry),
   ],

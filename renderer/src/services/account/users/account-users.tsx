@@ -28,8 +28,14 @@ import { UserInspector } from "./user-inspector.tsx";
 
 const addUser = { id: "account-add-user", title: "Add a user…", keywords: "create new" };
 const resetAll = { id: "account-reset", title: "Reset to sample data…" };
+const shiftClock = {
+  id: "account-clock",
+  title: "Shift the clock of a user",
+  keywords: "time expire tokens",
+  where: "Open a user of the list",
+};
 /** What the palette finds of it. */
-export const usersCommands: readonly PageCommand[] = [addUser, resetAll];
+export const usersCommands: readonly PageCommand[] = [addUser, resetAll, shiftClock];
 
 /** The users that may log in: list, add, edit, disable; the sample data can be restored. */
 export function AccountUsers() {

@@ -41,7 +41,7 @@ const noneUnsaved: ReadonlyMap<string, UnsavedRule> = new Map();
 /** No rule has a key that begins so. */
 const newKey = "\n";
 
-const addRule = { id: "grpc-add-rule", title: "Add a rule…", keywords: "reply new create" };
+const addRule = { id: "grpc-add-rule", title: "Add a rule…", keywords: "reply new create delay answers faults errors status fail slow" };
 const editRules = { id: "grpc-edit-rules", title: "Edit the file of rules…", keywords: "replies" };
 /** What the palette finds of it. */
 export const repliesCommands: readonly PageCommand[] = [addRule, editRules];

@@ -102,16 +102,16 @@ function FaultMenu({ clientId }: { readonly clientId: string }) {
     freezes.map(({ forMs, label }) => ({
       id: `client-freeze-${forMs}`,
       title: `Freeze ${label}`,
-      keywords: "client fault neither read nor write",
+      keywords: "client faults neither read nor write",
       run: () => void attempt(control.action(mqttActions, "mqtt", "client.freeze", { clientId, forMs })),
     })),
     delays.map(({ label, ...params }) => ({
       id: `client-delay-${params.delayMs}`,
       title: `Delay ${label}`,
-      keywords: "client fault slow",
+      keywords: "client faults slow",
       run: () => void attempt(control.action(mqttActions, "mqtt", "client.delay", { clientId, ...params })),
     })),
-    [{ id: "client-fault", title: "Freeze or delay for another time…", run: () => setAsking(true) }],
+    [{ id: "client-fault", title: "Freeze or delay for another time…", keywords: "client faults", run: () => setAsking(true) }],
   ];
   useCommands(groups.flat());
   return (
