@@ -1,13 +1,20 @@
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { openBrowserShell } from "./browser-shell.ts";
+import { shareBrowserShell } from "./browser-shell.ts";
 
-it("[BL-542] the rules are listed again after the form of one was left with Escape", async () => {
-  const { page } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
-  const dialog = page.getByRole("dialog");
-  const show = async () => {
+const open = shareBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
+
+const rulesOf = (page: Page) => ({
+  dialog: page.getByRole("dialog", { name: "Auto-reply rules" }),
+  async show() {
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: /Auto-reply/ }).click();
-  };
+  },
+});
+
+it("[BL-542] the rules are listed again after the form of one was left with Escape", async () => {
+  const { page } = await open();
+  const { dialog, show } = rulesOf(page);
   await show();
   await dialog.getByRole("button", { name: "New rule" }).click();
   await dialog.getByRole("textbox", { name: "Topic filter", exact: true }).fill("left");
@@ -16,4 +23,53 @@ it("[BL-542] the rules are listed again after the form of one was left with Esca
   await show();
   await dialog.getByRole("button", { name: "New rule" }).waitFor();
   expect(await dialog.getByRole("textbox").count()).toBe(0);
+});
+
+it("[BL-545] what was typed into a rule is kept when its form is left, until it is saved or discarded", async () => {
+  const { page } = await open();
+  const { dialog, show } = rulesOf(page);
+  const button = (name: string) => dialog.getByRole("button", { name, exact: true });
+  const filter = dialog.getByRole("textbox", { name: "Topic filter", exact: true });
+  const note = dialog.getByText(/^A new rule is not saved/);
+  const leave = async () => {
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  };
+  await show();
+  await button("New rule").click();
+  expect(await button("Discard").isDisabled()).toBe(true);
+  await filter.fill("typed/#");
+  await leave();
+  await show();
+  await note.waitFor();
+  await button("New rule").click();
+  expect(await filter.inputValue()).toBe("typed/#");
+  await button("Discard").click();
+  expect(await filter.inputValue()).toBe("commands/#");
+  await filter.fill("saved/#");
+  await button("Save the rule").click();
+  const rule = dialog.getByRole("listitem").filter({ hasText: "saved/#" });
+  await rule.waitFor();
+  expect(await note.count()).toBe(0);
+
+  const topic = dialog.getByRole("textbox", { name: "Reply topic", exact: true });
+  const change = rule.getByRole("button", { name: /^Change the rule/ });
+  await change.click();
+  await topic.fill("answers");
+  await button("Back").click();
+  await rule.getByText("not saved").waitFor();
+  await leave();
+  await show();
+  await rule.getByRole("switch").press("Space");
+  await rule.getByRole("switch", { checked: false }).waitFor();
+  await change.click();
+  expect(await topic.inputValue()).toBe("answers");
+  await button("Save the rule").click();
+  await rule.getByText("answers").waitFor();
+  expect(await rule.getByText("not saved").count()).toBe(0);
+  expect(await rule.getByRole("switch").isChecked()).toBe(false);
+  await change.click();
+  await topic.fill("gone");
+  await topic.fill("answers");
+  expect(await button("Discard").isDisabled()).toBe(true);
 });

@@ -1,9 +1,10 @@
-import { ActionIcon, Button, Switch, Text } from "@mantine/core";
+import { ActionIcon, Badge, Button, Switch, Text } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttReplyRule } from "../../../../../contract/services/mqtt-reply.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { askBeforeUnload } from "../../../ui/ask-before-unload.ts";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { Dialog, DialogButtons } from "../../../ui/forms/dialog.tsx";
 import { Caption, Note } from "../../../ui/panel.tsx";
@@ -12,7 +13,7 @@ import { formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./publish.module.css";
-import { conditionText, draftOfRule, newReply, type ReplyDraft } from "./reply-draft.ts";
+import { conditionText, draftOfRule, isSameReply, newReply, type ReplyDraft } from "./reply-draft.ts";
 import { ReplyForm } from "./reply-form.tsx";
 
 const noRules: readonly MqttReplyRule[] = [];
@@ -22,19 +23,48 @@ interface RepliesDialogProps {
   readonly onClose: () => void;
 }
 
-/** Rules by which the broker replies by itself; they survive a restart. */
+/** Of the rule that is not saved yet, among the identifiers of rules. */
+const newId = "";
+
+type Unsaved = ReadonlyMap<string, ReplyDraft>;
+
+/** Rules by which the broker replies by itself; they survive a restart. What was typed is kept until it is saved or discarded. */
 export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
   const rules = useMqttView("replies")?.rules ?? noRules;
-  const [edited, setEdited] = useState<ReplyDraft>();
-  const isFormLeft = !opened && edited !== undefined;
+  const [editedId, setEditedId] = useState<string>();
+  const [unsaved, setUnsaved] = useState<Unsaved>(new Map());
+  useEffect(() => askBeforeUnload(() => unsaved.size > 0), [unsaved]);
+  const isFormLeft = !opened && editedId !== undefined;
   // Opened again it begins with the list.
-  if (isFormLeft) setEdited(undefined);
+  if (isFormLeft) setEditedId(undefined);
+  const edited = rules.find(({ id }) => id === editedId);
+  const saved = editedId === newId ? newReply : edited && draftOfRule(edited);
+  const keep = (id: string, draft: ReplyDraft | undefined) =>
+    setUnsaved((known) => new Map([...known].filter(([other]) => other !== id).concat(draft ? [[id, draft]] : [])));
+  const leave = () => setEditedId(undefined);
+  const formOf = (id: string, before: ReplyDraft) => {
+    const typed = unsaved.get(id);
+    const discard = () => keep(id, undefined);
+    return (
+      <ReplyForm
+        // The list may have switched it on or off since.
+        draft={typed ? { ...typed, enabled: before.enabled } : before}
+        onDraft={(draft) => keep(id, isSameReply(draft, before) ? undefined : draft)}
+        onDiscard={typed && discard}
+        onBack={leave}
+        onSaved={() => {
+          discard();
+          leave();
+        }}
+      />
+    );
+  };
   return (
     <Dialog opened={opened} onClose={onClose} title="Auto-reply rules" size="lg">
-      {edited ? (
-        <ReplyForm rule={edited} onDone={() => setEdited(undefined)} />
+      {editedId !== undefined && saved ? (
+        formOf(editedId, saved)
       ) : (
-        <RuleList rules={rules} onEdit={setEdited} onClose={onClose} />
+        <RuleList rules={rules} unsaved={unsaved} onEdit={setEditedId} onRemoved={(id) => keep(id, undefined)} onClose={onClose} />
       )}
     </Dialog>
   );
@@ -42,11 +72,13 @@ export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
 
 interface RuleListProps {
   readonly rules: readonly MqttReplyRule[];
-  readonly onEdit: (rule: ReplyDraft) => void;
+  readonly unsaved: Unsaved;
+  readonly onEdit: (id: string) => void;
+  readonly onRemoved: (id: string) => void;
   readonly onClose: () => void;
 }
 
-function RuleList({ rules, onEdit, onClose }: RuleListProps) {
+function RuleList({ rules, unsaved, onEdit, onRemoved, onClose }: RuleListProps) {
   const client = useControl();
   const confirm = useConfirm();
   const save = ({ answered: _, dropped: _1, ...rule }: MqttReplyRule, enabled: boolean) =>
@@ -57,7 +89,7 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
       text: "The broker no longer replies to messages that match it.",
       action: "Remove the rule",
     });
-    if (isSure) await attempt(client.action(mqttActions, "mqtt", "reply.remove", { id }));
+    if (isSure && (await attempt(client.action(mqttActions, "mqtt", "reply.remove", { id })))) onRemoved(id);
   };
   return (
     <>
@@ -86,8 +118,9 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
                   <span className={styles.rulePayload}>{rule.payload}</span>
                 </span>
               </span>
+              {unsaved.has(rule.id) && <Badge className={styles.unsaved}>not saved</Badge>}
               <Caption>{`${formatCount(rule.answered)} answered${rule.dropped > 0 ? `, ${formatCount(rule.dropped)} dropped` : ""}`}</Caption>
-              <ActionIcon aria-label={`Change the rule for ${rule.filter}`} onClick={() => onEdit(draftOfRule(rule))}>
+              <ActionIcon aria-label={`Change the rule for ${rule.filter}`} onClick={() => onEdit(rule.id)}>
                 <IconPencil size={14} stroke={1.5} />
               </ActionIcon>
               <ActionIcon aria-label={`Remove the rule for ${rule.filter}`} onClick={() => void remove(rule)}>
@@ -97,9 +130,10 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
           ))}
         </ul>
       )}
+      {unsaved.has(newId) && <Note className={styles.aside}>A new rule is not saved: “New rule” opens it again.</Note>}
       <DialogButtons>
         <Button onClick={onClose}>Close</Button>
-        <Button variant="filled" onClick={() => onEdit(newReply)}>
+        <Button variant="filled" onClick={() => onEdit(newId)}>
           New rule
         </Button>
       </DialogButtons>

@@ -44,6 +44,10 @@ export function draftOfRule({ answered: _, dropped: _1, when, properties, ...rul
   return { ...condition, ...rule, condition: when.type, ...propertyDraft(properties) };
 }
 
+/** Whether two have the same fields, in whatever order. */
+export const isSameReply = (one: ReplyDraft, other: ReplyDraft): boolean => textOf(one) === textOf(other);
+const textOf = (draft: ReplyDraft): string => JSON.stringify(Object.entries(draft).sort(([one], [other]) => (one < other ? -1 : 1)));
+
 export type ParsedReply =
   | { readonly params: MqttReplyParams }
   | { readonly field: "filter" | "text" | "topic" | "expirySeconds" | "responseTopic"; readonly problem: string };

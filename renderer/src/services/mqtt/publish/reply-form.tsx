@@ -1,5 +1,4 @@
 import { Button, Input, NumberInput } from "@mantine/core";
-import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { DialogButtons } from "../../../ui/forms/dialog.tsx";
@@ -28,19 +27,22 @@ const conditions = [
 ] as const;
 
 interface ReplyFormProps {
-  readonly rule: ReplyDraft;
-  readonly onDone: () => void;
+  readonly draft: ReplyDraft;
+  readonly onDraft: (draft: ReplyDraft) => void;
+  /** Back to what is saved; undefined while nothing else was typed. */
+  readonly onDiscard: (() => void) | undefined;
+  readonly onBack: () => void;
+  readonly onSaved: () => void;
 }
 
 /** The form of one rule: which messages are answered, and with what. */
-export function ReplyForm({ rule, onDone }: ReplyFormProps) {
+export function ReplyForm({ draft, onDraft, onDiscard, onBack, onSaved }: ReplyFormProps) {
   const client = useControl();
-  const [draft, setDraft] = useState(rule);
   const parsed = parseReplyDraft(draft);
-  const form = draftForm(draft, setDraft, parsed);
+  const form = draftForm(draft, onDraft, parsed);
   const submit = async () => {
     if ("problem" in parsed) return;
-    if (await attempt(client.action(mqttActions, "mqtt", "reply.save", parsed.params))) onDone();
+    if (await attempt(client.action(mqttActions, "mqtt", "reply.save", parsed.params))) onSaved();
   };
   return (
     <form
@@ -96,7 +98,10 @@ export function ReplyForm({ rule, onDone }: ReplyFormProps) {
       </FormStack>
       <div className={styles.stickyButtons}>
         <DialogButtons>
-          <Button onClick={onDone}>Back</Button>
+          <Button onClick={onBack}>Back</Button>
+          <Button disabled={!onDiscard} onClick={onDiscard}>
+            Discard
+          </Button>
           <Button type="submit" variant="filled" disabled={"problem" in parsed}>
             Save the rule
           </Button>
