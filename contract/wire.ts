@@ -4,8 +4,10 @@ import { maxSourceLength } from "./binary.ts";
 import type { Topic } from "./control.ts";
 import { type Failure, serviceIds } from "./service.ts";
 
-/** Largest frame that a dashboard may send, in bytes. */
-export const maxFrameBytes = 1024 * 1024;
+/** Largest frame that a dashboard may send, in bytes: a message of 4 MiB in base64 and more. */
+export const maxFrameBytes = 8 << 20;
+/** Most values that it may have, such as entries of lists, which take far more memory than their bytes. */
+export const maxFrameValues = 350_000;
 /** A dashboard's WebSocket asks for this subprotocol, and for a second one that carries the token of its link. */
 export const controlProtocol = "backlot";
 export const tokenProtocol = (token: string): string => `backlot.token.${token}`;

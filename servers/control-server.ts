@@ -10,6 +10,7 @@ import {
   linkExpiredCode,
   linkFragment,
   maxFrameBytes,
+  maxFrameValues,
   type Port,
   tokenProtocol,
 } from "../contract/wire.ts";
@@ -20,7 +21,7 @@ import { acceptWebSocket } from "./core/http/websocket/accept-web-socket.ts";
 import { closeCode } from "./core/http/websocket/close-code.ts";
 import { HeldWebSocket } from "./core/http/websocket/held-web-socket.ts";
 import type { ServerWebSocket } from "./core/http/websocket/server-web-socket.ts";
-import { isDeeperJson } from "./core/limits/json-grammar.ts";
+import { isDeeperJson, valuesOfJson } from "./core/limits/json-grammar.ts";
 import { SharedBudget } from "./core/limits/shared-budget.ts";
 import { lingeringClose } from "./core/net/client-socket.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
@@ -243,9 +244,9 @@ function webSocketPort(webSocket: ServerWebSocket, held: HeldWebSocket): Port<Do
 /** Far more than any call has. */
 const deepestFrame = 1_000;
 
-/** Undefined where it is no JSON, or too deep: the session rejects it as an invalid frame. */
+/** Undefined where it is no JSON, too deep, or has too many values: the session rejects it as an invalid frame. */
 function parseFrame(bytes: Buffer): unknown {
-  if (isDeeperJson(bytes, deepestFrame)) return undefined;
+  if (isDeeperJson(bytes, deepestFrame) || valuesOfJson(bytes, maxFrameValues) > maxFrameValues) return undefined;
   try {
     return JSON.parse(bytes.toString());
   } catch {

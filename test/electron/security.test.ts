@@ -2,10 +2,10 @@ import { once } from "node:events";
 import type { Event, IpcMainEvent } from "electron";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { LogPage } from "../../contract/control.ts";
+import { isLargerThan } from "../../contract/frame-size.ts";
 import type { ServiceView } from "../../contract/service.ts";
 import { maxFrameBytes } from "../../contract/wire.ts";
 import { parseDesktopCommandLine } from "../../electron/desktop-command-line.ts";
-import { isLargerThan } from "../../electron/ipc-port.ts";
 import { dashboardWebPreferences, mayOpenExternally } from "../../electron/security.ts";
 import { services } from "../../servers/catalog.ts";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
@@ -272,7 +272,7 @@ describe("the security of the desktop window", () => {
     ["a call without a name", { type: "call", id: 1 }],
     ["a field too many", { type: "subscribe", topic: "log", extra: true }],
     ["a name that is too long", { type: "call", id: 1, name: "x".repeat(101), params: {} }],
-    ["a frame of more than 1 MiB", { type: "call", id: 1, name: "app.info", params: { text: "x".repeat(maxFrameBytes) } }],
+    ["a frame of more than 8 MiB", { type: "call", id: 1, name: "app.info", params: { text: "x".repeat(maxFrameBytes) } }],
   ])("ends the connection of a page that sends %s", async (_what, malformed) => {
     await app.page.evaluate(
       ([first, second]) => {

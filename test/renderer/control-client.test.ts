@@ -15,7 +15,11 @@ function setUp(state: Connection = { state: "open" }) {
   const client = createControlClient({
     nextFrame: (run) => frames.push(run),
     transport: {
-      post: (frame) => posted.push(frame),
+      post(frame) {
+        if (JSON.stringify(frame).includes("too large")) return false;
+        posted.push(frame);
+        return true;
+      },
       open: (given) => {
         handlers = given;
         given.onConnection(state);
@@ -49,6 +53,15 @@ describe("calls", () => {
     receive({ type: "result", id: 1, value: "second" });
     receive({ type: "result", id: 0, value: ["first"] });
     expect([await list, await started]).toEqual([["first"], "second"]);
+  });
+
+  it("[BL-550] that are too large fail at once, and others go on", async () => {
+    const { client, receive, sent } = setUp();
+    await expect(client.call("log.read", { text: "too large" })).rejects.toMatchObject({ failure: { code: "CALL_INVALID" } });
+    const list = client.call("service.list");
+    expect(sent()).toMatchObject([{ name: "service.list" }]);
+    receive({ type: "result", id: 1, value: [] });
+    expect(await list).toEqual([]);
   });
 
   it("of an action carry the service, its name and its parameters", () => {

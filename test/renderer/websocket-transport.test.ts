@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type DownFrame, linkExpiredCode } from "../../contract/wire.ts";
+import { type DownFrame, linkExpiredCode, maxFrameBytes } from "../../contract/wire.ts";
 import { controlUrl } from "../../renderer/src/control/choose-transport.ts";
 import { createLinkToken } from "../../renderer/src/control/link-token.ts";
 import type { Connection } from "../../renderer/src/control/transport.ts";
@@ -74,6 +74,19 @@ describe("the WebSocket transport", () => {
     expect(sockets[0]?.sent).toEqual(['{"type":"subscribe","topic":"rate"}']);
     sockets[0]?.onmessage?.({ data: '{"type":"result","id":1,"value":2}' } as MessageEvent);
     expect(frames).toEqual([{ type: "result", id: 1, value: 2 }]);
+  });
+
+  it("[BL-550] does not send a frame that is too large, and stays open", () => {
+    const { transport, sockets } = setUp();
+    sockets[0]?.succeed();
+    const call = (text: string) => transport.post({ type: "call", id: 1, name: "x", params: text });
+    // Three bytes each in UTF-8.
+    expect([call("€".repeat(maxFrameBytes / 3)), call("x".repeat(maxFrameBytes - 100)), call("x".repeat(maxFrameBytes))]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(sockets[0]?.sent).toHaveLength(1);
   });
 
   it("reconnects with growing waits, and from the shortest after a lasting connection", () => {

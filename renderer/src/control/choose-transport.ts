@@ -1,3 +1,5 @@
+import { isLargerThan } from "../../../contract/frame-size.ts";
+import { maxFrameBytes } from "../../../contract/wire.ts";
 import { createLinkToken } from "./link-token.ts";
 import type { PreloadBridge, Transport } from "./transport.ts";
 import { webSocketTransport } from "./websocket-transport.ts";
@@ -13,7 +15,11 @@ export const chooseTransport = (page: Window): Transport =>
 
 /** Over Electron IPC: window and supervisor belong to one program, so the connection is never lost. */
 const preloadTransport = (bridge: PreloadBridge): Transport => ({
-  post: (frame) => bridge.post(frame),
+  post(frame) {
+    if (isLargerThan(frame, maxFrameBytes)) return false;
+    bridge.post(frame);
+    return true;
+  },
   open({ onFrame, onConnection }) {
     bridge.open(onFrame);
     onConnection({ state: "open" });

@@ -4,7 +4,7 @@ import type { Operations, ParamsOf, ResultOf } from "../../../contract/operation
 import type { ServiceId } from "../../../contract/service.ts";
 import type { DownFrame } from "../../../contract/wire.ts";
 import { type BinaryListener, createBinarySubscriptions } from "./binary-subscriptions.ts";
-import { connectionLost, FailureError } from "./failure-error.ts";
+import { connectionLost, FailureError, tooLarge } from "./failure-error.ts";
 import { atOnce, createFrameStore, type NextFrame, type ReadableStore } from "./frame-store.ts";
 import type { Connection, Transport } from "./transport.ts";
 
@@ -49,13 +49,22 @@ interface Subscription {
   readonly newest: Map<string, unknown>;
 }
 
+interface Call {
+  readonly id: number;
+  readonly name: string;
+  readonly params: unknown;
+}
+
 export function createControlClient({ transport, nextFrame }: { transport: Transport; nextFrame: NextFrame }): ControlClient {
   const connection = createFrameStore<Connection>({ state: "connecting" }, atOnce);
   const subscriptions = new Map<Topic, Subscription>();
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: FailureError): void }>();
-  const unsent: { id: number; name: string; params: unknown }[] = [];
+  const unsent: Call[] = [];
   const openListeners = new Set<() => void>();
-  const binary = createBinarySubscriptions({ post: (frame) => transport.post(frame), isOpen: () => connection.get().state === "open" });
+  const binary = createBinarySubscriptions({
+    post: (frame) => void transport.post(frame),
+    isOpen: () => connection.get().state === "open",
+  });
   let nextId = 0;
   let generation = 0;
 
@@ -106,7 +115,7 @@ export function createControlClient({ transport, nextFrame }: { transport: Trans
           transport.post({ type: "subscribe", topic });
         }
         binary.reopen();
-        for (const call of unsent.splice(0)) transport.post({ type: "call", ...call });
+        for (const call of unsent.splice(0)) send(call);
         for (const listener of [...openListeners]) listener();
         return;
       case "lost":
@@ -120,13 +129,19 @@ export function createControlClient({ transport, nextFrame }: { transport: Trans
     }
   }
 
+  function send(call: Call): void {
+    if (transport.post({ type: "call", ...call })) return;
+    waiting.get(call.id)?.reject(tooLarge());
+    waiting.delete(call.id);
+  }
+
   function call(name: string, params: unknown = {}): Promise<never> {
     const { state } = connection.get();
     if (state === "lost" || state === "refused") return Promise.reject(connectionLost());
     const id = nextId++;
     return new Promise<never>((resolve, reject) => {
       waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      if (state === "open") transport.post({ type: "call", id, name, params });
+      if (state === "open") send({ id, name, params });
       else unsent.push({ id, name, params });
     });
   }

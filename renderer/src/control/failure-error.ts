@@ -1,4 +1,5 @@
 import type { Failure } from "../../../contract/service.ts";
+import { maxFrameBytes } from "../../../contract/wire.ts";
 
 /** The rejection of a call: the supervisor's failure, or the loss of the connection. */
 export class FailureError extends Error {
@@ -16,6 +17,13 @@ export const connectionLost = (): FailureError =>
     code: "CONNECTION_LOST",
     message: "Not connected to Backlot.",
     hint: "Try again when the dashboard is connected.",
+  });
+
+export const tooLarge = (): FailureError =>
+  new FailureError({
+    code: "CALL_INVALID",
+    message: `This is more than a page can send at once: ${maxFrameBytes / (1 << 20)} MiB.`,
+    hint: "Send less, or fewer messages at once. Nothing was sent.",
   });
 
 /** Any rejected value as a failure that can be shown. */

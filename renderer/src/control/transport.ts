@@ -11,7 +11,8 @@ export type Connection =
 
 /** Whole frames in order while open; frames posted while it is not open are lost. */
 export interface Transport {
-  post(frame: UpFrame): void;
+  /** False for a frame that is larger than Backlot takes: it was not sent. */
+  post(frame: UpFrame): boolean;
   /** To be called once. */
   open(handlers: { onFrame(frame: DownFrame): void; onConnection(connection: Connection): void }): void;
   /** Does not wait for `retryAt`. */

@@ -1,4 +1,11 @@
-import { type BinaryFrame, controlProtocol, type DownFrame, linkExpiredCode, tokenProtocol } from "../../../contract/wire.ts";
+import {
+  type BinaryFrame,
+  controlProtocol,
+  type DownFrame,
+  linkExpiredCode,
+  maxFrameBytes,
+  tokenProtocol,
+} from "../../../contract/wire.ts";
 import type { LinkToken } from "./link-token.ts";
 import type { Connection, Transport } from "./transport.ts";
 
@@ -19,6 +26,9 @@ export interface Socket {
   send(text: string): void;
 }
 const socketOpen = 1;
+
+/** In bytes; of a short text it is not counted, as it is within any limit. */
+const utf8Length = (text: string): number => (text.length * 3 <= maxFrameBytes ? text.length : new TextEncoder().encode(text).length);
 
 export interface WebSocketTransportOptions {
   readonly url: string;
@@ -85,7 +95,11 @@ export function webSocketTransport(options: WebSocketTransportOptions): Transpor
 
   return {
     post(frame) {
-      if (socket?.readyState === socketOpen) socket.send(JSON.stringify(frame));
+      if (socket?.readyState !== socketOpen) return true;
+      const text = JSON.stringify(frame);
+      if (utf8Length(text) > maxFrameBytes) return false;
+      socket.send(text);
+      return true;
     },
     open(handlers) {
       listen = handlers;
