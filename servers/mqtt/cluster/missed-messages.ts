@@ -14,7 +14,9 @@ type QueueLimits = Pick<EngineLimits, "queueMessages" | "queueBytes" | "queuePol
 
 /** In order, no more than a queue has room for. */
 class BoundedMessages {
-  readonly messages: MissedMessage[] = [];
+  private items: MissedMessage[] = [];
+  /** Of the first one that was not taken. */
+  private head = 0;
   private bytes = 0;
   /** Those for which there was no room. */
   dropped = 0;
@@ -25,21 +27,31 @@ class BoundedMessages {
   }
 
   private get isFull(): boolean {
-    return this.messages.length >= this.limits.queueMessages || this.bytes >= this.limits.queueBytes;
+    return this.items.length - this.head >= this.limits.queueMessages || this.bytes >= this.limits.queueBytes;
   }
 
   add(missed: MissedMessage): void {
     const { message } = missed;
     while (this.isFull) {
       this.dropped++;
-      const oldest = this.limits.queuePolicy === "drop oldest" ? this.messages.shift() : undefined;
-      if (!oldest) return;
-      this.bytes -= oldest.message.bytes;
+      if (this.limits.queuePolicy !== "drop oldest" || !this.shift()) return;
     }
     // It is a view of a page of the journal.
     message.compact();
     this.bytes += message.bytes;
-    this.messages.push(missed);
+    this.items.push(missed);
+  }
+
+  shift(): MissedMessage | undefined {
+    const first = this.items[this.head];
+    if (!first) return undefined;
+    this.bytes -= first.message.bytes;
+    this.head++;
+    if (this.head * 2 > this.items.length) {
+      this.items = this.items.slice(this.head);
+      this.head = 0;
+    }
+    return first;
   }
 }
 
@@ -128,6 +140,7 @@ export class MissedMessages {
     for (const [index, entry] of received.frame.entries.entries()) {
       if (entry.type !== "message" || !entry.routed || entry.message.qos === 0) continue;
       const { message } = entry;
+      message.journalPlace ??= { id: received.id, index };
       if (!this.trie.isQuick(message.topic)) yield* this.trie.prepare(message.topic);
       this.route(message, source, (missed) => !missed.hasSeen(received, message, index));
       yield;
@@ -143,13 +156,20 @@ export class MissedMessages {
     }
   }
 
-  /** All of them, in order, when the session is opened, and after them those of `last` that match; nothing more is kept for it. */
+  /** The next one that is known for the session, in order. */
+  next(clientId: string): MissedMessage | undefined {
+    const missed = this.sessions.get(clientId);
+    return missed?.ofJournal.shift() ?? missed?.applied.shift();
+  }
+
+  /** All others, in order, when the session is opened, and after them those of `last` that match; nothing more is kept for it. */
   takeOf(clientId: string, last: readonly Message[]): { readonly messages: readonly MissedMessage[]; readonly dropped: number } {
     const missed = this.sessions.get(clientId);
     if (!missed) return { messages: [], dropped: 0 };
     for (const message of last) this.route(message, "applied", (one) => one === missed);
+    const messages: MissedMessage[] = [];
+    for (let one = this.next(clientId); one; one = this.next(clientId)) messages.push(one);
     this.sessions.delete(clientId);
-    const { ofJournal, applied } = missed;
-    return { messages: [...ofJournal.messages, ...applied.messages], dropped: ofJournal.dropped + applied.dropped };
+    return { messages, dropped: missed.ofJournal.dropped + missed.applied.dropped };
   }
 }

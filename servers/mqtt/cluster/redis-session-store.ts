@@ -40,6 +40,8 @@ interface Change {
   anew: boolean;
   /** Of the last message of the journal that it got. */
   place: JournalPlace | undefined;
+  /** Its state in Redis is from before the broker's position, and `place` is how far it has come. */
+  isLate: boolean;
   readonly fields: Map<string, string | undefined>;
   /** By the number of the delivery; without text those that are removed. */
   readonly deliveries: Map<number, { readonly stored: StoredMessage; readonly text: string | undefined }>;
@@ -84,7 +86,7 @@ export class RedisSessionStore implements SessionStore {
     let change = this.changes.get(clientId);
     if (!change) {
       if (this.changes.size === 0) this.options.noted();
-      change = { anew: false, place: undefined, fields: new Map(), deliveries: new Map() };
+      change = { anew: false, place: undefined, isLate: false, fields: new Map(), deliveries: new Map() };
       this.changes.set(clientId, change);
     }
     return change;
@@ -115,6 +117,7 @@ export class RedisSessionStore implements SessionStore {
     const change = this.change(clientId);
     change.anew = true;
     change.place = undefined;
+    change.isLate = false;
     change.fields.clear();
     change.deliveries.clear();
   }
@@ -230,8 +233,18 @@ export class RedisSessionStore implements SessionStore {
     }
   }
 
+  /** A session that is not open yet has got what it missed up to there. */
+  caughtUpTo({ clientId }: SessionKey, place: JournalPlace): void {
+    const change = this.change(clientId);
+    change.place = place;
+    change.isLate = true;
+  }
+
   /** Redis has the session as it was restored: writes only what changes with its broker. */
   keep(session: Session): void {
+    const change = this.change(session.clientId);
+    change.place = undefined;
+    change.isLate = false;
     this.saveSession(session);
     this.set(session.clientId, atField, undefined);
     this.set(session.clientId, aheadField, undefined);
@@ -286,13 +299,13 @@ export class RedisSessionStore implements SessionStore {
   take(position: string): RedisOperation[] {
     const uses = new Map<StoredMessage, number>();
     const operations: RedisOperation[] = [];
-    for (const [clientId, { anew, place, fields, deliveries }] of this.changes) {
+    for (const [clientId, { anew, place, isLate, fields, deliveries }] of this.changes) {
       const key = sessionKey(clientId);
       if (anew) operations.push({ type: "end session", key });
       const written: string[] = [];
       const removed: string[] = [];
       // Others have not got that message yet.
-      if (place && isLater(place.id, position)) written.push(aheadField, placeText(place));
+      if (place && (isLate || isLater(place.id, position))) written.push(aheadField, placeText(place));
       const released: string[] = [];
       for (const [field, value] of fields) {
         if (value !== undefined) written.push(field, value);

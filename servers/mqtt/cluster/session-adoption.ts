@@ -1,7 +1,7 @@
 import { errorText } from "../../core/service/service-error.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { isOver } from "../engine/session/away-sessions.ts";
-import { abandonSession, adoptSession, restoreClosed } from "../engine/session/move-session.ts";
+import { abandonSession, adoptSession, deliverMissed, restoreClosed } from "../engine/session/move-session.ts";
 import type { Session } from "../engine/session/session.ts";
 import type { StoredSession } from "../engine/session/session-store.ts";
 import { steadyNow } from "../engine/steady-clock.ts";
@@ -90,7 +90,9 @@ export class SessionAdoption {
       for (const one of read) {
         const loaded = await parts.store.messages.load(parts.redis.commands, new Set(one.deliveries.flatMap(({ name }) => name || [])));
         const restored = await this.inTurns(this.restoreOne(one, loaded));
-        if (restored) await incoming.betweenFrames(() => this.openOne(one, restored, missed));
+        if (!restored) continue;
+        await this.inTurns(this.catchUp(one, restored, missed));
+        await incoming.betweenFrames(() => this.openOne(one, restored, missed));
       }
     } finally {
       stop();
@@ -139,7 +141,28 @@ export class SessionAdoption {
     return { stored, session, isAsStored };
   }
 
-  /** `missed` has all that was applied here and is not in its state. */
+  /**
+   * A step for each message that it has missed, before it is opened: thousands may have been published. They are in Redis in steps too, each
+   * with its place in the journal: who adopts it after a crash goes on behind them. A session that is rewritten gets them there with all others.
+   */
+  private *catchUp(
+    read: ReadSession & Claimed,
+    { stored, session, isAsStored }: Restored,
+    missed: MissedMessages,
+  ): Generator<undefined, void> {
+    const { clientId } = session;
+    if (isAsStored) session.expirySeconds = stored.expirySeconds;
+    while (!this.isNotWanted(read)) {
+      const next = missed.next(clientId);
+      if (!next) return;
+      deliverMissed(session, next);
+      const { journalPlace } = next.message;
+      if (session.store && journalPlace) this.parts.store.caughtUpTo(session, journalPlace);
+      yield;
+    }
+  }
+
+  /** `missed` has the rest of what was applied here and is not in its state. */
   private openOne(read: ReadSession & Claimed, { stored, session, isAsStored }: Restored, missed: MissedMessages): void {
     const { engine, store } = this.parts;
     if (this.isNotWanted(read)) {

@@ -109,10 +109,15 @@ export interface MissedMessage {
   readonly identifiers: readonly number[] | undefined;
 }
 
+/** To a session of another broker, which was restored. */
+export function deliverMissed(session: Session, { message, qos, retain, identifiers }: MissedMessage): void {
+  session.deliver(message, qos, retain, identifiers, undefined);
+}
+
 /** Opens a session of another broker that was restored. */
 export function adoptSession(parts: MoveParts, session: Session, kept: StoredSession, missed: readonly MissedMessage[]): void {
   open(parts, session, kept);
-  for (const { message, qos, retain, identifiers } of missed) session.deliver(message, qos, retain, identifiers, undefined);
+  for (const one of missed) deliverMissed(session, one);
   parts.handover.offer(session);
   parts.departures.begin();
 }

@@ -1,0 +1,98 @@
+import { expect, it, onTestFinished, vi } from "vitest";
+import { type RedisOperation, valuesOf } from "../../../servers/mqtt/cluster/redis-operation.ts";
+import { RedisSessionStore } from "../../../servers/mqtt/cluster/redis-session-store.ts";
+import { Delivery } from "../../../servers/mqtt/engine/delivery/delivery.ts";
+import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
+import type { Session } from "../../../servers/mqtt/engine/session/session.ts";
+import { type Broker, connectWire } from "../harness.ts";
+import { describeCluster, Inbox, kept, leave, openRedis, spawnMember, startMember } from "./cluster-harness.ts";
+
+const ignored = () => {};
+
+it("[MQTT-532] what a session has missed is written with its place in the journal, until its whole state is there", () => {
+  const store = new RedisSessionStore({
+    ...{ noted: ignored, commit: ignored },
+    ...{ retainedChanged: ignored, retainedRemoved: ignored, retainedExpired: ignored },
+  });
+  const session = { clientId: "c", storedId: 0 };
+  const commit = (position: string) =>
+    store.take(position).flatMap((operation) => (operation.type === "call" ? [valuesOf(operation).filter((_, index) => index !== 1)] : []));
+  const miss = (id: string, index: number) => {
+    const message = new Message({ topic: "t", payload: Buffer.from("x"), qos: 1, retain: false });
+    message.journalPlace = { id, index };
+    store.queued(session, new Delivery(message, 1, false, undefined, undefined));
+    store.caughtUpTo(session, message.journalPlace);
+  };
+  miss("1-0", 0);
+  miss("1-0", 1);
+  // The broker itself is far behind that place.
+  expect(commit("9-0")).toEqual([["HSET", "ahead", "1-0 1", "d1", expect.any(String), "d2", expect.any(String)]]);
+  miss("2-0", 0);
+  const open = { ...session, v5: true, expirySeconds: 600, disconnectedAt: 0, address: "", recipient: undefined, will: undefined };
+  store.keep({ ...open, inflight: { inOrder: () => [] } } as unknown as Session);
+  expect(commit("9-0")).toEqual([
+    ["HSET", "session", expect.any(String), "d3", expect.any(String)],
+    ["HDEL", "at", "ahead"],
+  ]);
+});
+
+describeCluster("a session that has missed thousands of messages", (nextUrl) => {
+  const count = 3_000;
+  const payloads = Array.from({ length: count }, (_, index) => String(index));
+
+  /** A broker with the session of an absent client is killed; at another one is published what it then misses. */
+  async function startWithMissed(url: string) {
+    const dying = await spawnMember(url);
+    const client = await connectWire(dying, 5, kept("c"));
+    await client.subscribe("q", { qos: 2 });
+    await leave(client);
+    const redis = await openRedis(url);
+    const [dead = ""] = await redis.smembers("backlot:mqtt:brokers");
+    const living = await startMember(url);
+    await dying.kill();
+    // It does not count as dead yet.
+    await redis.set(`backlot:mqtt:alive:${dead}`, "1");
+    const publisher = await connectWire(living, 5);
+    for (let at = 0; at < count; at += 200) {
+      for (let index = at; index < at + 200; index++) publisher.publish("q", String(index), { qos: 1, packetId: 1 + index - at });
+      for (let answers = 0; answers < 200; answers++) await publisher.expect("puback");
+    }
+    return { living, redis, bury: () => redis.del(`backlot:mqtt:alive:${dead}`) };
+  }
+  const deliveriesIn = (operations: readonly RedisOperation[]) =>
+    operations
+      .flatMap((one) => (one.type === "call" && one.values[0] === "HSET" ? one.values : []))
+      .filter((value) => /^d\d+$/.test(String(value))).length;
+  async function expectAll(broker: Pick<Broker, "port">): Promise<void> {
+    const inbox = new Inbox(await connectWire(broker, 5, kept("c")));
+    await expect.poll(() => inbox.payloads.length, { timeout: 20_000 }).toBe(count);
+    expect(inbox.payloads).toEqual(payloads);
+  }
+
+  it("[MQTT-532] gets them before it is opened, over several turns of the event loop, each of which is a commit of its own", async () => {
+    const { living, bury } = await startWithMissed(nextUrl());
+    const commits: number[] = [];
+    const { take } = RedisSessionStore.prototype;
+    const taken = vi.spyOn(RedisSessionStore.prototype, "take").mockImplementation(function (this: RedisSessionStore, position: string) {
+      const operations = take.call(this, position);
+      commits.push(deliveriesIn(operations));
+      return operations;
+    });
+    onTestFinished(() => taken.mockRestore());
+    await bury();
+    await expectAll(living);
+    expect(commits.reduce((sum, one) => sum + one)).toBe(count);
+    expect(Math.max(...commits)).toBeLessThan(2_100);
+  });
+
+  it("[MQTT-532] gets each once, in order, also if its new broker is killed meanwhile", async () => {
+    const url = nextUrl();
+    const { living, redis, bury } = await startWithMissed(url);
+    const adopting = await spawnMember(url);
+    await bury();
+    void connectWire(adopting, 5, kept("c")).catch(() => {});
+    while ((await redis.hlen("backlot:mqtt:session:c")) < 100);
+    await adopting.kill();
+    await expectAll(living);
+  });
+});
