@@ -15,7 +15,7 @@ export interface LadderSignal {
   readonly from: string;
   readonly to?: string;
   readonly room?: string;
-  /** "delivered", "joined", "dropped by a fault", "delayed" while a fault holds it back, or the code of the refusal. */
+  /** "delivered", "passed on" to another instance, "joined", "dropped by a fault", "delayed" while a fault holds it back, or the code of the refusal. */
   readonly outcome: string;
   /** It reached nobody. */
   readonly isLost?: true;

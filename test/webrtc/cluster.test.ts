@@ -327,6 +327,29 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("several instances
       .toEqual([{ peers: [bert.id], peerCount: 2, elsewhereCount: 1 }]);
   });
 
+  it("[WEBRTC-561] what is held back for or of a peer of another instance is lost when it leaves, and what is sent to one is passed on", async () => {
+    const [here, there] = await startPair();
+    const [anna, carl] = [await joinJson(here, room), await joinJson(here, room)];
+    const bert = await joinJson(there, room);
+    await anna.log.until(({ type, id }) => type === "peer-joined" && id === bert.id);
+    const delay = { kind: "delay", delayMs: 60_000, signals: "all" } as const;
+    const outcomesAt = async ({ service }: Webrtc) =>
+      (await service.act("signals.list")).signals.flatMap(({ kind, outcome }) => (kind === "offer" ? [outcome] : []));
+    await there.service.act("peer.fault", { peer: bert.id, fault: delay });
+    anna.send({ type: "offer", to: bert.id, sdp: "of one who leaves" });
+    await expect.poll(() => outcomesAt(here)).toEqual(["passed on"]);
+    carl.send({ type: "offer", to: bert.id, sdp: "of one who stays" });
+    anna.close();
+    await bert.log.until(({ type, id }) => type === "peer-left" && id === anna.id);
+    await there.service.act("peer.release", { peer: bert.id });
+    expect(await bert.until("offer")).toMatchObject({ from: carl.id });
+    await here.service.act("peer.fault", { peer: carl.id, fault: delay });
+    carl.send({ type: "offer", to: bert.id, sdp: "to one who leaves" });
+    await expect.poll(() => outcomesAt(here)).toContain("delayed");
+    bert.close();
+    await expect.poll(() => outcomesAt(here)).toContain("lost: receiver left");
+  });
+
   it("[WEBRTC-267] the service does not start without the Redis that it is to share", async () => {
     await expect(startInstance("redis://user:hidden@127.0.0.1:1/0")).rejects.toMatchObject({
       code: "CLUSTER_UNREACHABLE",

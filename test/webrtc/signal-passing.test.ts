@@ -41,6 +41,7 @@ function open() {
     });
   const path: SignalPath = {
     isClear: false,
+    forget() {},
     pass(_signal, arrive) {
       pass();
       if (hold) {

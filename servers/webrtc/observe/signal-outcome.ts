@@ -28,13 +28,15 @@ const lateWords: Readonly<Record<Exclude<DeliveryEffect, "dropped">, readonly [t
   reordered: ["delivered out of order", "A fault on demand lets the next one pass."],
 };
 
-export type PassedFact = Pick<SignalFact, "kind" | "to" | "room" | "deliveries" | "effects" | "refusal" | "held">;
+const passedOn = "Its receiver is connected to another instance, whose faults on demand may hold it back or drop it.";
+
+export type PassedFact = Pick<SignalFact, "kind" | "to" | "room" | "deliveries" | "effects" | "refusal" | "held" | "isElsewhere">;
 
 /** Clients that have got it by now, or will get it. */
 export const arriving = ({ deliveries, held }: Pick<SignalFact, "deliveries" | "held">): number => deliveries - (held?.lost ?? 0);
 
 export function outcomeOf(fact: PassedFact): SignalOutcome {
-  const { kind, to, room, effects = [], refusal, held } = fact;
+  const { kind, to, room, effects = [], refusal, held, isElsewhere = false } = fact;
   const deliveries = arriving(fact);
   if (refusal) return { text: refusal.code, tone: "refused", isLost: true, reason: refusal.message };
   if (held && !held.isOver) return { text: "delayed", tone: "pending", isLost: false, reason: "A fault on demand holds it back." };
@@ -57,6 +59,7 @@ export function outcomeOf(fact: PassedFact): SignalOutcome {
   }
   const changed = effects.find((effect) => effect !== "dropped");
   if (changed) return { text: lateWords[changed][0], tone: "ok", isLost: false, reason: lateWords[changed][1] };
+  if (isElsewhere) return { text: "passed on", tone: "ok", isLost: false, reason: passedOn };
   const known = ofKind[kind];
   if (known !== undefined || deliveries > 0) return { text: known ?? "delivered", tone: "ok", isLost: false };
   const isLost = isForOthers.has(kind);

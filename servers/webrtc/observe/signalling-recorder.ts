@@ -119,7 +119,7 @@ function logLine(fact: SignalFact): string {
   const target = to !== undefined ? ` to ${oneLine(to)}` : room === undefined ? "" : ` in ${oneLine(room)}`;
   const outcome = refusal
     ? `${refusal.code}: ${refusal.message}`
-    : effects.length > 0
+    : effects.length > 0 || fact.isElsewhere
       ? outcomeOf(fact).text
       : `delivered to ${deliveries}`;
   return `${kind === "bad" ? "bad message" : kind} of ${from}${target}, ${oneLine(outcome)}`;

@@ -299,6 +299,7 @@ export class Hub {
     if (peer.rooms.length > 0) return;
     peer.isConnected = false;
     this.#elsewhere.delete(id);
+    this.#signals.forget(id);
   }
 
   /** A signal of another instance for all members of a room that are connected here. */

@@ -8,7 +8,7 @@ import type { SignalPath } from "./signal-path.ts";
 import type { DeliveryEffect, SignalEvent } from "./signalling-event.ts";
 import type { SignalFact } from "./signalling-observer.ts";
 
-export type PassedSignals = Pick<SignalFact, "deliveries" | "effects" | "held">;
+export type PassedSignals = Pick<SignalFact, "deliveries" | "effects" | "held" | "isElsewhere">;
 
 /** Signals on their way through what a tester has asked for. */
 export class SignalPassing {
@@ -28,7 +28,12 @@ export class SignalPassing {
 
   /** To one peer; within a room in the order of what else is for its members. */
   toOne(receiver: Peer, event: SignalEvent, room?: Room): PassedSignals {
-    return resultOf(this.#steps([receiver], event, room, undefined));
+    return { ...resultOf(this.#steps([receiver], event, room, undefined)), isElsewhere: receiver.isElsewhere };
+  }
+
+  /** A peer of another instance has left, of which the faults are not told otherwise. */
+  forget(peer: string): void {
+    this.#path.forget(peer);
   }
 
   /** To many, in the turns of the sender, which is read no further until all have been looked at. */
@@ -75,7 +80,6 @@ export class SignalPassing {
         waitsIn?.settle(loss);
       };
       const arrive = () => {
-        // One of another instance leaves without being told of to the faults.
         if (!receiver.isConnected) return settle("receiver left");
         if (room && !receiver.isElsewhere) this.#broadcasts.tell(room, event, { sender, to: [receiver] });
         else this.#broadcasts.send(receiver, event);

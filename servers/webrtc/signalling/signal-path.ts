@@ -18,6 +18,8 @@ export interface SignalPath {
    * arrives. One that is "dropped" does neither. Says what was done to it.
    */
   pass(signal: PassingSignal, arrive: () => void, lose: (why: LossReason) => void): readonly DeliveryEffect[];
+  /** The peer has left: what is held for or of it is lost. */
+  forget(peer: string): void;
 }
 
 /** Without faults. */
@@ -27,4 +29,5 @@ export const clearPath: SignalPath = {
     arrive();
     return [];
   },
+  forget() {},
 };

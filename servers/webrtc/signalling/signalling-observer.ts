@@ -14,6 +14,8 @@ export interface SignalFact {
   readonly raw: string | Uint8Array;
   /** Clients that it was sent on to, with those for which it is held back. */
   readonly deliveries: number;
+  /** It is for one that is connected to another instance, where it may be held back or dropped yet. */
+  readonly isElsewhere?: boolean;
   /** Of these deliveries the ones that faults hold back, or have held back. */
   readonly held?: HeldDeliveries | undefined;
   /** What faults did to it, one for each client that they concerned. */
