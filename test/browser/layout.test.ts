@@ -184,16 +184,21 @@ it("[BL-352] the filter of a list beside an inspector keeps its place while it i
   await expect.poll(() => page.evaluate(layoutFaults)).toEqual([]);
 });
 
-it("[BL-351] the Overview fits a window of 1,280 x 800 also where the port of a service is taken", async () => {
+it.each([
+  ["saved", "instead"],
+  ["a flag", "for this run"],
+])("[BL-351] the Overview fits a window of 1,280 x 800 also where the port of a service is taken, which is %s", async (set, used) => {
   const holder = createServer().listen(0, "127.0.0.1");
   await once(holder, "listening");
   onTestFinished(() => void holder.close());
   const { port } = holder.address() as AddressInfo;
   const dataDir = temporaryDir();
   const profiles = { Default: { services: { account: { port } } } };
-  writeFileSync(path.join(dataDir, "settings.json"), JSON.stringify({ version: 1, activeProfile: "Default", profiles }));
+  if (set === "saved")
+    writeFileSync(path.join(dataDir, "settings.json"), JSON.stringify({ version: 1, activeProfile: "Default", profiles }));
   const { page, origin } = await openBrowserShell("http", {
     others: ids.filter((id) => id !== "http" && id !== "account"),
+    ...(set === "a flag" && { flags: ["--account-port", String(port)] }),
     dataDir,
   });
   await fetch(`${origin}/api/data`);
@@ -204,7 +209,7 @@ it("[BL-351] the Overview fits a window of 1,280 x 800 also where the port of a 
   await page.getByRole("img", { name: /^Bytes a second by service/ }).waitFor();
   const card = page.getByRole("article", { name: "Account" });
   await card.getByRole("button", { name: "Start Account" }).click();
-  await card.getByRole("button", { name: /^Use \d+ instead$/ }).waitFor();
+  await card.getByRole("button", { name: new RegExp(`^Use \\d+ ${used}$`) }).waitFor();
   const hidden = () =>
     card.evaluate((element) => {
       const scrolled = element.parentElement?.parentElement;

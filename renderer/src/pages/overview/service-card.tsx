@@ -28,12 +28,13 @@ export function ServiceCard({ service }: { service: ServiceView }) {
       </div>
       {status.state === "failed" ? (
         <div className={styles.failed}>
-          <FailureBlock id={id} failure={status.failure} retryAt={status.retryAt} operations={operations} />
+          <FailureBlock id={id} failure={status.failure} retryAt={status.retryAt} operations={operations} isNarrow />
         </div>
       ) : (
         <CardFigures service={service} note={cardNote(service)} />
       )}
-      <CardEndpoints service={service} />
+      {/* The room is for the failure: with its addresses, which nobody can reach, the card would be higher than the others. */}
+      {status.state !== "failed" && <CardEndpoints service={service} />}
     </Card>
   );
 }

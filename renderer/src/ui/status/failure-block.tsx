@@ -9,13 +9,15 @@ interface FailureBlockProps {
   readonly failure: Failure;
   readonly retryAt: number | undefined;
   readonly operations: ReturnType<typeof useServiceOperations>;
+  /** In a narrow card: the buttons are on one line. */
+  readonly isNarrow?: boolean;
 }
 
 /** The failure with its hint, shown instead of the figures; the button of the fix names its result. */
-export function FailureBlock({ id, failure, retryAt, operations }: FailureBlockProps) {
+export function FailureBlock({ id, failure, retryAt, operations, isNarrow = false }: FailureBlockProps) {
   const { fix } = failure;
   return (
-    <div className={styles.block}>
+    <div className={styles.block} data-narrow={isNarrow || undefined}>
       <div className={styles.announced} role="alert">
         <p className={styles.what}>{failure.message}</p>
         <p className={styles.why}>{failure.hint}</p>
