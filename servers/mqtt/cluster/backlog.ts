@@ -12,6 +12,10 @@ export const mostUntakenBytes = 32 << 10;
 const pollMs = 20;
 /** Who waits and may go on acts a moment later: only then it is known whether there is room for the next ones. */
 const resumedAtOnce = 8;
+/** Another broker that is behind says it again before. */
+const askedMs = 2_000;
+/** For some time after that there may be fewer bytes between this broker and Redis: what is on the way is for thousands when another one says that it is behind. */
+const wary = { ms: 30_000, bytes: 32 << 10 };
 /** A broker that neither reads nor dies is not waited for longer. */
 const patienceMs = 10_000;
 
@@ -26,7 +30,10 @@ export interface BacklogOptions {
   readonly positions: () => Promise<readonly string[]>;
 }
 
-/** Frames of this broker that other brokers have not read, and what Redis has not taken. Publishers wait while there are too many bytes of them. */
+/**
+ * Frames of this broker that other brokers have not read, and what Redis has not taken. Publishers wait while there are too many bytes of them, or while
+ * another broker says that it has too much to deliver (`Arrears`).
+ */
 export class Backlog {
   private frames: { readonly id: string; readonly bytes: number }[] = [];
   private bytes = 0;
@@ -36,6 +43,9 @@ export class Backlog {
   private resumesLater = false;
   private timer: NodeJS.Timeout | undefined = undefined;
   private progressAt = 0;
+  /** Other brokers that are behind: until then, if they do not say it again. */
+  private readonly asked = new Map<string, number>();
+  private waryUntil = 0;
   private readonly options: BacklogOptions;
 
   constructor(options: BacklogOptions) {
@@ -48,7 +58,27 @@ export class Backlog {
 
   get isAbove(): boolean {
     const { isConnected, sentBytes, untakenBytes } = this.options;
-    return isConnected() && (this.bytes + sentBytes() > this.limit || untakenBytes() > mostUntakenBytes);
+    if (!isConnected()) return false;
+    const sent = sentBytes();
+    return this.bytes + sent > this.limit || untakenBytes() > mostUntakenBytes || (this.waryUntil > 0 && this.isAsked(sent));
+  }
+
+  private isAsked(sentBytes: number): boolean {
+    const now = performance.now();
+    if (now >= this.waryUntil) this.waryUntil = 0;
+    else if (sentBytes > wary.bytes) return true;
+    for (const [broker, until] of this.asked) if (until < now) this.asked.delete(broker);
+    return this.asked.size > 0;
+  }
+
+  /** The other broker has much to deliver of what this one sent, or not any more. */
+  told(broker: string, isBehind: boolean): void {
+    const now = performance.now();
+    this.waryUntil = now + wary.ms;
+    if (isBehind) this.asked.set(broker, now + askedMs);
+    else this.asked.delete(broker);
+    this.progressAt = now;
+    this.settle();
   }
 
   /** A frame of this broker came back. */
@@ -80,6 +110,7 @@ export class Backlog {
   clear(): void {
     this.frames = [];
     this.bytes = this.unnumbered = 0;
+    this.asked.clear();
     clearTimeout(this.timer);
     this.timer = undefined;
     this.resume();

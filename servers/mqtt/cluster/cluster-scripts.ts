@@ -5,7 +5,7 @@ import { errorText } from "../../core/service/service-error.ts";
 export const keyPrefix = "backlot:mqtt:";
 /** Channels in Redis are shared by all databases. */
 export const channelOf = (database: number): string => `${keyPrefix}${database}`;
-/** Nothing is published there: who subscribes shows that the broker still receives frames, which its heartbeat shows only later. */
+/** Other brokers say there whether they are behind (`Arrears`). Who subscribes shows that the broker still receives frames, which its heartbeat shows only later. */
 export const presenceOf = (channel: string, brokerId: string): string => `${channel}:${brokerId}`;
 
 /** Most frames kept for disconnected brokers. */

@@ -149,6 +149,9 @@ export function decodeFrame(bytes: Buffer): DecodedFrame {
   return { from, seq, entries, broken };
 }
 
+/** The broker that sent the frame, without decoding it. Anything if it is none. */
+export const senderOf = (bytes: Buffer): string => (bytes.length < 3 ? "" : bytes.toString("latin1", 3, 3 + bytes.readUInt16BE(1)));
+
 function readEntry(reader: ByteReader): Entry {
   const type = kinds[reader.byte()];
   switch (type) {

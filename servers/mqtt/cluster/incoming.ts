@@ -1,7 +1,10 @@
 import { PacketError } from "../codec/reason-code.ts";
 import type { FlushScheduler } from "../engine/delivery/flush-scheduler.ts";
 import type { Broadcasts } from "../engine/routing/broadcasts.ts";
-import { type DecodedFrame, decodeFrame, type Entry, isDurable } from "./frame.ts";
+import type { Message } from "../engine/routing/message.ts";
+import { visitsOfStep } from "../engine/routing/route-message.ts";
+import type { Arrears } from "./arrears.ts";
+import { type DecodedFrame, decodeFrame, type Entry, isDurable, senderOf } from "./frame.ts";
 import { firstJournalId, isLater, type Received } from "./journal.ts";
 
 /** Where an entry is: the id of its frame in the journal, if it is there, the number of the frame, and its own in the frame. */
@@ -24,6 +27,15 @@ export interface IncomingOptions {
   readonly scheduler: () => Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
   /** What is for thousands is delivered over several turns. */
   readonly broadcasts: () => Pick<Broadcasts, "isIdle" | "whenIdle">;
+  readonly arrears: Pick<Arrears, "received" | "applied" | "clear">;
+}
+
+interface QueuedFrame {
+  readonly id: string;
+  readonly bytes: Buffer;
+  readonly from: string;
+  /** Of its bytes, those of entries that were not applied. */
+  left: number;
 }
 
 /** Frames of all brokers in the order of Redis, each once. */
@@ -35,11 +47,12 @@ export class Incoming {
   /** Number of the last frame, by broker. */
   private readonly lastSeq = new Map<string, number>();
   /** Frames that wait for their turn, or while older ones are read from the journal. Other brokers wait until they are applied (`Backlog`). */
-  private queue: { readonly id: string; readonly bytes: Buffer }[] = [];
+  private queue: QueuedFrame[] = [];
   /** Entries of the frame that is applied, or was when Redis was lost. */
   private begun = { frame: "", entries: 0 };
   /** Of the frame of which a part was applied: a step for each entry. */
   private steps: Iterator<undefined> | undefined = undefined;
+  private current: QueuedFrame | undefined = undefined;
   private state: "held" | "waiting for its turn" | "waiting for Redis" | "idle" = "held";
   /** Ignored while Redis is partly lost: such frames are read from the journal later. */
   private deaf = false;
@@ -54,8 +67,7 @@ export class Incoming {
 
   hold(): void {
     this.deaf = false;
-    this.queue = [];
-    this.steps = undefined;
+    this.forget();
     this.state = "held";
   }
 
@@ -67,8 +79,14 @@ export class Incoming {
   /** A frame from the channel. */
   receive(id: string, bytes: Buffer): void {
     if (this.deaf) return;
-    this.queue.push({ id, bytes });
+    this.queue.push(this.received(id, bytes));
     if (this.state === "idle") this.goOnInTurn();
+  }
+
+  private received(id: string, bytes: Buffer): QueuedFrame {
+    const from = senderOf(bytes);
+    this.options.arrears.received(from, bytes.length);
+    return { id, bytes, from, left: bytes.length };
   }
 
   /** One read from Redis may bring thousands of frames, or many answers. */
@@ -92,7 +110,7 @@ export class Incoming {
         this.state = "waiting for Redis";
         break;
       }
-      this.steps ??= this.stepsOf(queue[taken++] as (typeof queue)[number]);
+      this.steps ??= this.begin(queue[taken++] as QueuedFrame);
       this.step(this.steps);
       if (!this.steps) this.actBetween();
       // Redis was lost.
@@ -115,6 +133,11 @@ export class Incoming {
     if (this.state === "waiting for Redis") this.goOnInTurn();
   }
 
+  private begin(frame: QueuedFrame): Iterator<undefined> {
+    this.current = frame;
+    return this.stepsOf(frame);
+  }
+
   private step(steps: Iterator<undefined>): void {
     try {
       if (!steps.next().done) return;
@@ -122,11 +145,24 @@ export class Incoming {
       this.options.onFault(error);
     }
     this.steps = undefined;
+    const { current } = this;
+    if (current) this.applied(current, current.left, 0);
+  }
+
+  /** A message of the frame, of whose bytes so many are left. */
+  private delivered(message: Message, frame: QueuedFrame, left: number): void {
+    const deliveries = furtherDeliveriesOf(message);
+    if (deliveries > 0) this.applied(frame, frame.left - left, deliveries);
+  }
+
+  private applied(frame: QueuedFrame, bytes: number, deliveries: number): void {
+    frame.left -= bytes;
+    this.options.arrears.applied(frame.from, bytes, deliveries);
   }
 
   /** A frame from the journal; applied even while others are held. */
   async take(id: string, bytes: Buffer): Promise<void> {
-    const steps = this.stepsOf({ id, bytes });
+    const steps = this.begin(this.received(id, bytes));
     this.steps = steps;
     for (this.step(steps); this.steps === steps; this.step(steps)) {
       await new Promise<void>((resolve) => this.options.broadcasts().whenIdle(resolve));
@@ -158,7 +194,8 @@ export class Incoming {
    * What sessions keep of a frame goes into one commit, with its position, unless it is for thousands: then each has the place of what it
    * got already (`Message.journalPlace`). QoS 0 is not kept: a step for each of such messages.
    */
-  private *stepsOf({ id, bytes }: { readonly id: string; readonly bytes: Buffer }): Generator<undefined, void> {
+  private *stepsOf(queued: QueuedFrame): Generator<undefined, void> {
+    const { id, bytes } = queued;
     // A broker that joins writes this marker.
     const frame = bytes.length === 0 ? undefined : this.decode(bytes);
     this.bytes += bytes.length;
@@ -171,14 +208,18 @@ export class Incoming {
       }
       const { begun } = this;
       const isKept = frame.entries.some(isDurable);
+      let message: Message | undefined;
       for (const [index, entry] of frame.entries.entries()) {
         // Requests are answered after the whole frame was applied.
         if (index < begun.entries || isQuestion(entry)) continue;
         if (index > 0 && (!isKept || this.isDelivering)) yield;
+        if (message) this.delivered(message, queued, bytes.length * (1 - index / frame.entries.length));
+        message = entry.type === "message" ? entry.message : undefined;
         begun.entries = index + 1;
         this.options.onEntry(entry, frame.from, { id, seq: frame.seq, index });
       }
       if (this.isDelivering) yield;
+      if (message) this.delivered(message, queued, 0);
       this.lastSeq.set(frame.from, frame.seq);
     }
     if (id !== "" && isLater(id, this.position)) this.position = id;
@@ -223,12 +264,17 @@ export class Incoming {
   lost(): void {
     this.deaf = true;
     // They are read from the journal.
-    this.queue = [];
-    this.steps = undefined;
+    this.forget();
     this.actBetween();
     const { waiting } = this;
     this.waiting = [];
     for (const { resolve } of waiting) resolve();
+  }
+
+  private forget(): void {
+    this.queue = [];
+    this.steps = undefined;
+    this.options.arrears.clear();
   }
 
   /** `take` gets the frames that are applied from now on, until the returned function is called. */
@@ -238,5 +284,8 @@ export class Incoming {
     return () => this.recordings.delete(record);
   }
 }
+
+/** Beside the first one, with what took as long. */
+const furtherDeliveriesOf = ({ matched, visited }: Message): number => Math.max(0, matched + Math.floor(visited / visitsOfStep) - 1);
 
 const isQuestion = ({ type }: Entry): boolean => type === "wanted" || type === "surrendered" || type === "left";

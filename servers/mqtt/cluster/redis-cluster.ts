@@ -11,6 +11,7 @@ import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import { Message } from "../engine/routing/message.ts";
 import type { SharedGroup } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
+import { Arrears, readSaying, saying } from "./arrears.ts";
 import { Backlog, mostUntakenBytes } from "./backlog.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { ClusterScripts, channelOf, keyPrefix, presenceOf, replyList, replyText } from "./cluster-scripts.ts";
@@ -107,6 +108,10 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       onFault,
       scheduler: () => this.engine.scheduler,
       broadcasts: () => this.engine.broadcasts,
+      arrears: new Arrears({
+        brokers: () => this.liveness.brokers,
+        say: (to, isBehind) => this.note({ type: "call", values: ["PUBLISH", presenceOf(channel, to), saying(this.brokerId, isBehind)] }),
+      }),
       waitsForRedis: () => this.isConnected && this.store.heldOfOthers + this.commits.bytesOfOthers > mostUntakenBytes,
     });
     this.backlog = new Backlog({
@@ -129,7 +134,10 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     const bus = createFrameBus(channel, (id, bytes) => this.incoming.receive(id, bytes));
     redis.listening.on("messageBuffer", (sentTo: Buffer, bytes: Buffer) => {
       try {
-        if (sentTo.toString() !== channel || !bus.receive(bytes)) this.broken++;
+        const to = sentTo.toString();
+        const said = to === presenceOf(channel, this.brokerId) ? readSaying(bytes.toString()) : undefined;
+        if (said) this.backlog.told(said.broker, said.isBehind);
+        else if (to !== channel || !bus.receive(bytes)) this.broken++;
       } catch (error) {
         onFault(error);
       }

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { Arrears } from "../../../servers/mqtt/cluster/arrears.ts";
 import { decodeFrame, type Entry, encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
 import { Incoming } from "../../../servers/mqtt/cluster/incoming.ts";
 import { MissedMessages } from "../../../servers/mqtt/cluster/missed-messages.ts";
@@ -24,6 +25,7 @@ function incomingInTurns(
   onEntry: (entry: Entry) => void,
   waitsForRedis = () => false,
   broadcasts = { isIdle: true, whenIdle: (act: () => void) => act() },
+  arrears: ConstructorParameters<typeof Incoming>[0]["arrears"] = new Arrears({ brokers: () => 2, say: () => {} }),
 ) {
   let waiting: (() => void)[] = [];
   const incoming = new Incoming({
@@ -34,6 +36,7 @@ function incomingInTurns(
     waitsForRedis,
     scheduler: () => ({ isTurnOver: () => true, whenWritten: (resume) => void waiting.push(resume) }),
     broadcasts: () => broadcasts,
+    arrears,
   });
   /** False if nothing waits. */
   const turn = () => {

@@ -1,7 +1,7 @@
 import type { ClusterLink } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { Message } from "../routing/message.ts";
-import { visitsOfStep } from "../routing/route-message.ts";
+import { stepsOfRouting } from "../routing/route-message.ts";
 
 /** Packets from a client, and deliveries of its messages, between two looks at the clock. */
 const stepsBetweenLooks = 128;
@@ -142,8 +142,8 @@ export class TurnShare {
     return this.parts.now() - this.didMuchAt < rememberedMuchMs;
   }
 
-  routed({ matched, visited, answerSteps }: Pick<Message, "matched" | "visited" | "answerSteps">): void {
-    const steps = matched + Math.floor(visited / visitsOfStep + answerSteps);
+  routed(message: Pick<Message, "matched" | "visited" | "groups" | "answerSteps">): void {
+    const steps = Math.floor(stepsOfRouting(message) + message.answerSteps);
     this.steps += steps;
     this.publishedAt = this.parts.now();
     if (steps >= muchSteps) this.didMuchAt = this.parts.now();

@@ -27,10 +27,14 @@ export const visitsOfStep = 32;
 
 export const isMuch = (subscribers: number, bytes: number): boolean => subscribers * bytes > mostBytesAtOnce;
 
+/** What the router did for a message, in deliveries. To choose the broker for a shared group of a cluster, and to send the choice, takes as long as one. */
+export const stepsOfRouting = ({ matched, visited, groups }: Pick<Message, "matched" | "visited" | "groups">): number =>
+  matched + visited / visitsOfStep + (groups?.size ?? 0);
+
 /** The broker has published an answer to the message: a client that causes it waits as if it had published it. */
 export function countAnswer(message: Message, answer: Message): void {
   // What is delivered in steps is a step at least: then the client waits until it is done.
-  message.answerSteps += answer.matched + answer.visited / visitsOfStep + (answer.isRouted ? 0 : 1);
+  message.answerSteps += stepsOfRouting(answer) + (answer.isRouted ? 0 : 1);
   if (isMuch(answer.matched, answer.payload.length)) message.answersAreMuch = true;
 }
 
