@@ -149,8 +149,8 @@ while at <= #given do
   local operation, first, last = given[at], at + 2, at + 1 + tonumber(given[at + 1])
   if operation == 'call' then
     redis.call(unpack(given, first, last))
-  elseif operation == 'use message' then
-    use(given[first], given[first + 1], given[last])
+  elseif operation == 'use messages' then
+    for field = first, last, 3 do use(given[field], given[field + 1], given[field + 2]) end
   elseif operation == 'release messages' then
     for field = first + 1, last, 2 do
       if redis.call('HDEL', given[first], given[field]) == 1 then release(given[field + 1]) end

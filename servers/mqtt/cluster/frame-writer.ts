@@ -4,8 +4,13 @@ const mostBytesOfUnit = 3;
 
 /** Appends fields to a growing buffer. */
 export class FrameWriter {
-  private bytes = Buffer.allocUnsafe(firstBytes);
+  private bytes: Buffer;
   private length = 0;
+
+  /** `expected`: about how many bytes it will be. */
+  constructor(expected = firstBytes) {
+    this.bytes = Buffer.allocUnsafe(expected);
+  }
 
   private room(count: number): number {
     const at = this.length;

@@ -4,8 +4,8 @@ import { FrameWriter } from "./frame-writer.ts";
 /** One change to Redis; the script `commit` applies all changes of a tick. */
 export type RedisOperation =
   | { readonly type: "call"; readonly values: readonly ScriptArgument[] }
-  /** So many deliveries of the same commit name the message; `body` if Redis does not have it. */
-  | { readonly type: "use message"; readonly name: string; readonly count: number; readonly body: Buffer | undefined }
+  /** Of each message its name, how many deliveries of the same commit name it, and its body, which is empty if Redis has it. */
+  | { readonly type: "use messages"; readonly uses: readonly ScriptArgument[] }
   /** Removes deliveries of a session: `released` has the field of each, and the name of its message. */
   | { readonly type: "release messages"; readonly key: string; readonly released: readonly string[] }
   /** Removes a session with its deliveries. */
@@ -61,8 +61,8 @@ export function valuesOf(operation: RedisOperation): readonly ScriptArgument[] {
   switch (operation.type) {
     case "call":
       return operation.values;
-    case "use message":
-      return [operation.name, operation.count, operation.body ?? ""];
+    case "use messages":
+      return operation.uses;
     case "release messages":
       return [operation.key, ...operation.released];
     case "end session":

@@ -3,7 +3,7 @@ import type { JournalPlace, Message } from "../engine/routing/message.ts";
 import type { Subscription } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
 import type { HeldRows, SavedSession, SessionKey, SessionStore, StoredDelivery } from "../engine/session/session-store.ts";
-import { keyPrefix } from "./cluster-scripts.ts";
+import { keyPrefix, type ScriptArgument } from "./cluster-scripts.ts";
 import { isLater } from "./journal.ts";
 import type { RedisOperation } from "./redis-operation.ts";
 import {
@@ -327,10 +327,11 @@ export class RedisSessionStore implements SessionStore {
       uses.set(stored, (uses.get(stored) ?? 0) + 1);
     }
     this.clear();
-    const used: RedisOperation[] = [];
-    for (const [stored, count] of uses) used.push({ type: "use message", name: stored.name, count, body: this.messages.toWrite(stored) });
+    if (uses.size === 0) return operations;
+    const used: ScriptArgument[] = [];
+    for (const [stored, count] of uses) used.push(stored.name, count, this.messages.toWrite(stored) ?? "");
     // First: a message that another session still needs must not lose its last use in between.
-    return [...used, ...operations];
+    return [{ type: "use messages", uses: used }, ...operations];
   }
 
   /** Redis is lost, or the sessions are: nothing of it is written. */

@@ -292,7 +292,7 @@ export class SessionOwnership {
     // Sessions that begin meanwhile are written as always.
     for (const session of [...engine.sessions.values()]) {
       if (engine.scheduler.isTurnOver()) {
-        this.parts.flush();
+        await this.commitInTurn();
         await this.parts.caughtUp();
         await engine.scheduler.nextTurn();
       }
@@ -302,6 +302,13 @@ export class SessionOwnership {
       if (session.store || session.will) store.rewrite(session);
       if (++count % clientsAtOnce === 0) this.parts.flush();
     }
+    await this.commitInTurn();
+  }
+
+  /** What was written is committed in a turn of its own, if it is much. */
+  private async commitInTurn(): Promise<void> {
+    const { scheduler } = this.parts.engine;
+    if (scheduler.isTurnOver()) await scheduler.nextTurn();
     this.parts.flush();
   }
 }

@@ -84,7 +84,8 @@ export class StoredMessages {
   toWrite(stored: StoredMessage): Buffer | undefined {
     if (this.isWritten(stored)) return undefined;
     stored.writtenIn = this.era;
-    const writer = new FrameWriter();
+    // Thousands may be written together.
+    const writer = new FrameWriter(stored.message.bytes);
     putMessage(writer, stored.message);
     return writer.take();
   }

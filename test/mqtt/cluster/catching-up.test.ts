@@ -36,6 +36,40 @@ it("[MQTT-532] what a session has missed is written with its place in the journa
   ]);
 });
 
+const deliveriesIn = (operations: readonly RedisOperation[]) =>
+  operations
+    .flatMap((one) => (one.type === "call" && one.values[0] === "HSET" ? one.values : []))
+    .filter((value) => /^d\d+$/.test(String(value))).length;
+
+/** What brokers of this process write from now on, each with its turn of the event loop. */
+function watchWrites() {
+  let turn = 0;
+  const count = () => {
+    turn++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const commits: { readonly turn: number; readonly deliveries: number }[] = [];
+  const rewrites: number[] = [];
+  const { take, rewrite } = RedisSessionStore.prototype;
+  const spies = [
+    vi.spyOn(RedisSessionStore.prototype, "take").mockImplementation(function (this: RedisSessionStore, position: string) {
+      const operations = take.call(this, position);
+      commits.push({ turn, deliveries: deliveriesIn(operations) });
+      return operations;
+    }),
+    vi.spyOn(RedisSessionStore.prototype, "rewrite").mockImplementation(function (this: RedisSessionStore, session: Session) {
+      rewrites.push(turn);
+      rewrite.call(this, session);
+    }),
+  ];
+  onTestFinished(() => {
+    clearImmediate(next);
+    for (const spy of spies) spy.mockRestore();
+  });
+  return { commits, rewrites };
+}
+
 describeCluster("a session that has missed thousands of messages", (nextUrl) => {
   const count = 3_000;
   const payloads = Array.from({ length: count }, (_, index) => String(index));
@@ -52,17 +86,16 @@ describeCluster("a session that has missed thousands of messages", (nextUrl) => 
     await dying.kill();
     // It does not count as dead yet.
     await redis.set(`backlot:mqtt:alive:${dead}`, "1");
-    const publisher = await connectWire(living, 5);
+    await publishAll(living);
+    return { living, redis, bury: () => redis.del(`backlot:mqtt:alive:${dead}`) };
+  }
+  async function publishAll(broker: Pick<Broker, "port">): Promise<void> {
+    const publisher = await connectWire(broker, 5);
     for (let at = 0; at < count; at += 200) {
       for (let index = at; index < at + 200; index++) publisher.publish("q", String(index), { qos: 1, packetId: 1 + index - at });
       for (let answers = 0; answers < 200; answers++) await publisher.expect("puback");
     }
-    return { living, redis, bury: () => redis.del(`backlot:mqtt:alive:${dead}`) };
   }
-  const deliveriesIn = (operations: readonly RedisOperation[]) =>
-    operations
-      .flatMap((one) => (one.type === "call" && one.values[0] === "HSET" ? one.values : []))
-      .filter((value) => /^d\d+$/.test(String(value))).length;
   async function expectAll(broker: Pick<Broker, "port">): Promise<void> {
     const inbox = new Inbox(await connectWire(broker, 5, kept("c")));
     await expect.poll(() => inbox.payloads.length, { timeout: 20_000 }).toBe(count);
@@ -71,18 +104,12 @@ describeCluster("a session that has missed thousands of messages", (nextUrl) => 
 
   it("[MQTT-532] gets them before it is opened, over several turns of the event loop, each of which is a commit of its own", async () => {
     const { living, bury } = await startWithMissed(nextUrl());
-    const commits: number[] = [];
-    const { take } = RedisSessionStore.prototype;
-    const taken = vi.spyOn(RedisSessionStore.prototype, "take").mockImplementation(function (this: RedisSessionStore, position: string) {
-      const operations = take.call(this, position);
-      commits.push(deliveriesIn(operations));
-      return operations;
-    });
-    onTestFinished(() => taken.mockRestore());
+    const { commits } = watchWrites();
     await bury();
     await expectAll(living);
-    expect(commits.reduce((sum, one) => sum + one)).toBe(count);
-    expect(Math.max(...commits)).toBeLessThan(2_100);
+    const deliveries = commits.map(({ deliveries }) => deliveries);
+    expect(deliveries.reduce((sum, one) => sum + one)).toBe(count);
+    expect(Math.max(...deliveries)).toBeLessThan(2_100);
   });
 
   it("[MQTT-532] gets each once, in order, also if its new broker is killed meanwhile", async () => {
@@ -94,5 +121,25 @@ describeCluster("a session that has missed thousands of messages", (nextUrl) => 
     while ((await redis.hlen("backlot:mqtt:session:c")) < 100);
     await adopting.kill();
     await expectAll(living);
+  });
+
+  it("[MQTT-533] is written again when Redis is back, in a turn of its own, and committed in another one", async () => {
+    const url = nextUrl();
+    const broker = await startMember(url);
+    for (const clientId of ["c", "d", "e"]) {
+      const client = await connectWire(broker, 5, kept(clientId));
+      await client.subscribe("q", { qos: 2 });
+      await leave(client);
+    }
+    await publishAll(broker);
+    const { commits, rewrites } = watchWrites();
+    await (await openRedis(url)).call("CLIENT", "KILL", "TYPE", "pubsub");
+    await expect.poll(() => broker.logs.filter((line) => line.includes("Redis is back")).length, { timeout: 20_000 }).toBe(1);
+    const large = commits.filter(({ deliveries }) => deliveries > 2_000);
+    expect(large.map(({ deliveries }) => deliveries)).toEqual([count, count, count]);
+    const turns = [...rewrites, ...large.map(({ turn }) => turn)];
+    expect(turns.length).toBe(6);
+    expect(new Set(turns).size).toBe(6);
+    await expectAll(broker);
   });
 });
