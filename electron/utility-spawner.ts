@@ -29,7 +29,7 @@ export const createUtilitySpawner =
       },
       onMessage: (listener) => child.on("message", (message) => listener(message as FromService)),
       onOutput: (listener) => {
-        for (const stream of outputs) stream.on("data", (chunk: Buffer) => listener(chunk.toString()));
+        for (const stream of outputs) stream.setEncoding("utf8").on("data", listener);
       },
       onExit: (listener) => {
         child.once("exit", (code) => {

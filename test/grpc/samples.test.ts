@@ -72,3 +72,24 @@ it("[GRPC-83] types that require one another get no sample of billions of fields
     expect(() => sampleMessage(type, 1)).toThrow("requires too many fields");
   }
 });
+
+it("[GRPC-83] a type that cannot be made without itself is refused, or left out of lists; an Any is empty", () => {
+  const text = `syntax = "proto2"; package shop; message Self { required Self inner = 1; } message Holder { optional string name = 1; repeated Self list = 2; }
+    message Tree { optional string name = 1; repeated group Branch = 2 { required Tree inner = 1; } }`;
+  const { registry, errors } = compileProtos({
+    sources: [
+      { name: "shop.proto", text },
+      { name: "any.proto", text: 'syntax = "proto3"; import "google/protobuf/any.proto";' },
+    ],
+  });
+  expect(errors).toEqual([]);
+  const jsonOf = (name: string) => {
+    const type = registry.getMessage(name);
+    if (!type) throw new Error("there is no such type");
+    return toJson(type, fromBinary(type, sampleMessage(type, 1)), { registry });
+  };
+  expect(() => jsonOf("shop.Self")).toThrow("requires too many fields");
+  expect(jsonOf("shop.Holder")).toEqual({ name: "name" });
+  expect(jsonOf("shop.Tree")).toEqual({ name: "name" });
+  expect(jsonOf("google.protobuf.Any")).toEqual({});
+});

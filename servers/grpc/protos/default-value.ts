@@ -13,8 +13,9 @@ export function defaultValueText(type: Type, value: OptionValue): string | undef
     case Type.ENUM:
       return value.kind === "name" ? value.name : undefined;
     case Type.DOUBLE:
+      return realText(value, 15, 17);
     case Type.FLOAT:
-      return realText(value);
+      return realText(value, 6, 9);
     case Type.GROUP:
     case Type.MESSAGE:
       return undefined;
@@ -23,13 +24,33 @@ export function defaultValueText(type: Type, value: OptionValue): string | undef
   }
 }
 
-function realText(value: OptionValue): string | undefined {
-  if (value.kind === "integer") return String(value.value);
+/** As protoc writes it: with `few` digits, or with `many` where those are not the same number. */
+function realText(value: OptionValue, few: number, many: number): string | undefined {
+  if (value.kind === "integer") return digits(Number(value.value), few, many);
   if (value.kind === "name") return /^(?:inf|nan)$/.test(value.name) ? value.name : undefined;
   if (value.kind !== "float") return undefined;
   if (Number.isNaN(value.value)) return "nan";
   if (!Number.isFinite(value.value)) return value.value > 0 ? "inf" : "-inf";
-  return String(value.value);
+  return digits(value.value, few, many);
+}
+
+function digits(value: number, few: number, many: number): string {
+  const rounded = many === floatDigits ? Math.fround(value) : value;
+  if (rounded === 0) return Object.is(rounded, -0) ? "-0" : "0";
+  const short = Number(rounded.toPrecision(few));
+  return general(rounded, (many === floatDigits ? Math.fround(short) : short) === rounded ? few : many);
+}
+
+/** Enough for each number of 32 bits. */
+const floatDigits = 9;
+
+/** "%g" of C. */
+function general(value: number, precision: number): string {
+  const [mantissa = "", power = ""] = value.toExponential(precision - 1).split("e");
+  const exponent = Number(power);
+  const shorter = (text: string) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+  if (exponent >= -4 && exponent < precision) return shorter(value.toFixed(precision - 1 - exponent));
+  return `${shorter(mantissa)}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
 
 /** As in C: what is not printable in octal. */

@@ -226,4 +226,5 @@ export function jsonNameOf(name: string): string {
   return json;
 }
 
-const mapEntryName = (name: string) => name.replace(/(?:^|_)([a-z0-9])?/g, (_, letter: string | undefined) => (letter ?? "").toUpperCase());
+/** As protoc makes it: each place after underscores, and the first, begins with a capital. */
+const mapEntryName = (name: string) => name.replace(/(?:^_*|_+)([a-z])?/g, (_, letter: string | undefined) => (letter ?? "").toUpperCase());

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import {
   type MethodDescriptorProto,
   MethodDescriptorProtoSchema,
+  MethodOptionsSchema,
   type ServiceDescriptorProto,
   ServiceDescriptorProtoSchema,
 } from "@bufbuild/protobuf/wkt";
@@ -36,6 +37,8 @@ function readMethod(context: ProtoContext): MethodDescriptorProto {
     reader.expect(";");
     return method;
   }
+  // As protoc writes it: they are there if there is a block, also an empty one.
+  method.options = create(MethodOptionsSchema);
   reader.block(() => {
     if (!reader.takeName("option")) reader.fail("a method has options only");
     context.option(method);

@@ -20,13 +20,13 @@ interface Sampler {
  * that requires too many fields.
  */
 export function sampleMessage(type: DescMessage, number: number): Uint8Array {
-  return toBinary(type, fromJson(type, sampleJson(type, number)));
+  const json = jsonOf(type, { number, within: [], made: { fields: 0 } }, type.name);
+  if (json === undefined) throw tooMuchRequired();
+  return toBinary(type, fromJson(type, json));
 }
 
-/** The same as ProtoJSON. */
-const sampleJson = (type: DescMessage, number: number): JsonValue => jsonOf(type, { number, within: [], made: { fields: 0 } }, type.name);
-
-function jsonOf(type: DescMessage, sampler: Sampler, name: string): JsonValue {
+/** As ProtoJSON. Undefined for a type that requires itself. */
+function jsonOf(type: DescMessage, sampler: Sampler, name: string): JsonValue | undefined {
   const known = wellKnown[type.typeName];
   if (known) return known(sampler.number, name);
   const inner: Sampler = { ...sampler, within: [...sampler.within, type] };
@@ -36,6 +36,7 @@ function jsonOf(type: DescMessage, sampler: Sampler, name: string): JsonValue {
     // Of a oneof the first field that has a value.
     for (const field of member.kind === "oneof" ? member.fields : [member]) {
       const value = fieldValue(field, inner, field.name);
+      if (value === undefined && isRequired(field)) return undefined;
       if (value === undefined) continue;
       values[field.jsonName] = value;
       break;
@@ -44,14 +45,15 @@ function jsonOf(type: DescMessage, sampler: Sampler, name: string): JsonValue {
   return values;
 }
 
+const isRequired = ({ presence }: DescField): boolean => presence === FeatureSet_FieldPresence.LEGACY_REQUIRED;
+
 function fieldValue(field: DescField, sampler: Sampler, name: string): JsonValue | undefined {
-  const isRequired = field.presence === FeatureSet_FieldPresence.LEGACY_REQUIRED;
-  if (sampler.made.fields++ >= mostFields.optional && !isRequired) return undefined;
+  if (sampler.made.fields++ >= mostFields.optional && !isRequired(field)) return undefined;
   if (sampler.made.fields > mostFields.required || sampler.within.length > deepest.required) throw tooMuchRequired();
   const one = (number: number): JsonValue | undefined => {
     if (field.enum) return enumValue(field.enum);
     if (!field.message) return scalarValue(field.scalar as ScalarType, number, name);
-    return isSampled(field.message, sampler, isRequired) ? jsonOf(field.message, { ...sampler, number }, name) : undefined;
+    return isSampled(field.message, sampler, isRequired(field)) ? jsonOf(field.message, { ...sampler, number }, name) : undefined;
   };
   switch (field.fieldKind) {
     case "list": {
@@ -74,8 +76,8 @@ const tooMuchRequired = (): StatusError =>
 const enumValue = ({ typeName, values }: DescEnum): JsonValue =>
   typeName === "google.protobuf.NullValue" ? null : ((values.find(({ number }) => number !== 0) ?? values[0])?.number ?? 0);
 
-function isSampled(type: DescMessage, { within }: Sampler, isRequired: boolean): boolean {
-  return !within.includes(type) && (isRequired || (within.length < deepest.optional && !unsampled.has(type.typeName)));
+function isSampled(type: DescMessage, { within }: Sampler, mustBe: boolean): boolean {
+  return !within.includes(type) && (mustBe || (within.length < deepest.optional && !unsampled.has(type.typeName)));
 }
 
 function scalarValue(type: ScalarType, number: number, name: string): JsonValue {
@@ -125,6 +127,7 @@ const wrappers: ReadonlySet<string> = new Set(
 
 /** Types with a form of their own in ProtoJSON. */
 const wellKnown: Readonly<Record<string, (number: number, name: string) => JsonValue>> = {
+  "google.protobuf.Any": () => ({}),
   "google.protobuf.Timestamp": () => new Date().toISOString(),
   "google.protobuf.Duration": (number) => `${number}s`,
   "google.protobuf.Struct": (number, name) => ({ [name]: textValue(name, number) }),
