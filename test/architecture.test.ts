@@ -94,14 +94,14 @@ describe("architecture", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("the contract needs zod and nothing else; only electron/ imports electron; the renderer imports nothing of Node", () => {
+  it("the contract needs zod and, for messages of gRPC, protobuf-es; only electron/ imports electron; the renderer imports nothing of Node", () => {
     const wrong = sources.flatMap(({ name, imports }) =>
       imports.flatMap(({ file, specifier }) => {
         if (file) return [];
         const folder = folderOf(name);
         const allowed =
           folder === "contract"
-            ? specifier === "zod"
+            ? specifier === "zod" || specifier.startsWith("@bufbuild/protobuf")
             : specifier === "electron"
               ? folder === "electron"
               : folder !== "renderer" || !specifier.startsWith("node:") || name.endsWith("vite.config.ts");

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import type { GrpcViews } from "../../contract/services/grpc.ts";
 import { methodChoices } from "../../renderer/src/services/grpc/call-scopes.tsx";
 import { messagePreview } from "../../renderer/src/services/grpc/message-preview.ts";
-import { readMessage, readMessageStart, readWithDefaults } from "../../renderer/src/services/grpc/schema/message-json.ts";
+import { hasTooManyFields, readMessage, readMessageStart, readWithDefaults } from "../../renderer/src/services/grpc/schema/message-json.ts";
 import { messageTemplate } from "../../renderer/src/services/grpc/schema/message-template.ts";
 import { fieldsOf, typesWithin } from "../../renderer/src/services/grpc/schema/type-fields.ts";
 import { callRates, shownRates } from "../../renderer/src/services/grpc/services/call-rates.ts";
@@ -71,8 +71,13 @@ it("[GRPC-72] of a message with very many fields that have their default these a
   const few = readWithDefaults(wide, "t.Orders", ordersOf(3));
   const first = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field${index}`, ""]));
   expect(few).toEqual({ isTerse: false, json: { orders: [first, first, first] } });
-  const many = ordersOf(50_000);
-  expect(readWithDefaults(wide, "t.Orders", many)).toEqual({ isTerse: true, json: { orders: Array.from({ length: 50_000 }, () => ({})) } });
+  const many = ordersOf(4_000);
+  expect(readWithDefaults(wide, "t.Orders", many)).toEqual({ isTerse: true, json: { orders: Array.from({ length: 4_000 }, () => ({})) } });
+  expect(hasTooManyFields(wide, "t.Orders", many)).toBe(false);
+  // Some tenths of a second and more to decode: it is shown as bytes.
+  const tooMany = ordersOf(50_000);
+  expect([readMessage(wide, "t.Orders", tooMany), readWithDefaults(wide, "t.Orders", tooMany)]).toEqual([undefined, undefined]);
+  expect(hasTooManyFields(wide, "t.Orders", tooMany)).toBe(true);
   const shown = messagePreview(wide, "t.Orders", { base64: ordersOf(600).toString("base64"), bytes: 1_200 });
   expect(shown.length).toBeLessThan(2_000);
 });

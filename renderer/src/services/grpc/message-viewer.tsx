@@ -9,7 +9,7 @@ import { ToggleButton } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import styles from "./grpc.module.css";
-import { type MessageJson, readMessage, readMessageStart, readWithDefaults } from "./schema/message-json.ts";
+import { hasTooManyFields, type MessageJson, readMessage, readMessageStart, readWithDefaults } from "./schema/message-json.ts";
 import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
 
 interface MessageViewerProps {
@@ -59,6 +59,10 @@ export function MessageViewer({
     return hasDefaults ? readWithDefaults(schema, typeName, bytes) : { json: readMessage(schema, typeName, bytes) };
   }, [codec, bytes, isCut, hasDefaults, schema, typeName]);
   const json = read?.json;
+  const isTooWide = useMemo(
+    () => codec === "proto" && json === undefined && !isCut && hasTooManyFields(schema, typeName, bytes),
+    [codec, json, isCut, schema, typeName, bytes],
+  );
   const isText = codec === "json";
   const showsJson = view === "json" && json !== undefined;
   const content = useMemo(() => {
@@ -80,6 +84,7 @@ export function MessageViewer({
         sourceBytes={totalBytes}
         facts={[
           facts,
+          isTooWide && "its JSON would have too many fields, with those that have their default",
           showsJson && read?.isTerse && "without the fields that have their default: too many",
           showsJson &&
             isCut &&

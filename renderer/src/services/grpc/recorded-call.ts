@@ -11,7 +11,7 @@ import { formatTook } from "../../ui/texts/time.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import { type CallLanguage, callLanguages, callLines, requiresClientCertificate } from "./call-lines.ts";
 import { loaderObject } from "./schema/loader-object.ts";
-import { readMessage, serializedMessage } from "./schema/message-json.ts";
+import { hasTooManyFields, readMessage, serializedMessage } from "./schema/message-json.ts";
 import { type GrpcSchema, readSchema } from "./schema/use-grpc-schema.ts";
 
 /** Header fields that each client makes itself. */
@@ -73,7 +73,10 @@ async function copiedCall(language: CallLanguage, call: GrpcCall, origin: string
   const messages = (await requestsOf(client, call, notCopiedCall)).map((base64) => {
     const bytes = fromBase64(base64);
     const json = readMessage(schema, method.requestType, bytes);
-    if (json === undefined) throw notCopiedCall(`One of its messages is not a ${method.requestType}.`);
+    if (json === undefined) {
+      const isTooWide = hasTooManyFields(schema, method.requestType, bytes);
+      throw notCopiedCall(isTooWide ? "One of its messages has too many fields." : `One of its messages is not a ${method.requestType}.`);
+    }
     return { json: JSON.stringify(json), object: loaderObject(schema, method.requestType, bytes) };
   });
   const clientCertificate = requiresClientCertificate(await client.call("config.read", { id: "grpc" }));

@@ -1,10 +1,26 @@
 import { type DescMessage, fromBinary, fromJson, type JsonValue, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { madeFields } from "../../../../../contract/services/grpc-message-walk.ts";
 import { typesWithin } from "./type-fields.ts";
 import type { GrpcSchema } from "./use-grpc-schema.ts";
 
 /** Fields that are written though they have their default, at most: a message of two bytes may have hundreds. */
 const mostImplicit = 20_000;
+
+/** Of a message that is decoded, with those that have their default: more would hold up the page. */
+const mostFields = 500_000;
+
+/** Whether it is shown as bytes only, since its JSON would have too many fields. */
+export function hasTooManyFields(schema: GrpcSchema | undefined, typeName: string, bytes: Uint8Array): boolean {
+  const type = schema?.getMessage(typeName);
+  return schema !== undefined && type !== undefined && (madeFields(bytes, type, { most: mostFields, registry: schema }) ?? 0) > mostFields;
+}
+
+/** Undefined if it does not fit the bytes, or has too many fields. */
+function decoded(schema: GrpcSchema, type: DescMessage, bytes: Uint8Array): Message | undefined {
+  const fields = madeFields(bytes, type, { most: mostFields, registry: schema });
+  return fields === undefined || fields > mostFields ? undefined : fromBinary(type, bytes);
+}
 
 /** A message as ProtoJSON. */
 export interface MessageJson {
@@ -13,12 +29,13 @@ export interface MessageJson {
   readonly isTerse: boolean;
 }
 
-/** The fields of a serialized message as ProtoJSON. Undefined if the type is unknown or does not fit the bytes. */
+/** The fields of a serialized message as ProtoJSON. Undefined if the type is unknown or does not fit the bytes, or it has too many fields. */
 export function readMessage(schema: GrpcSchema | undefined, typeName: string, bytes: Uint8Array): JsonValue | undefined {
   const type = schema?.getMessage(typeName);
   if (!schema || !type) return undefined;
   try {
-    return toJson(type, fromBinary(type, bytes), { registry: schema });
+    const message = decoded(schema, type, bytes);
+    return message && toJson(type, message, { registry: schema });
   } catch {
     return undefined;
   }
@@ -50,7 +67,8 @@ export function readWithDefaults(schema: GrpcSchema | undefined, typeName: strin
   const type = schema?.getMessage(typeName);
   if (!schema || !type) return undefined;
   try {
-    const message = fromBinary(type, bytes);
+    const message = decoded(schema, type, bytes);
+    if (!message) return undefined;
     const json = toJson(type, message, { registry: schema });
     if (countObjects(json, mostImplicit) * mostFieldsOf(schema, type) > mostImplicit) return { json, isTerse: true };
     return { json: toJson(type, message, { registry: schema, alwaysEmitImplicit: true }), isTerse: false };
