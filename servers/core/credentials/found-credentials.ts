@@ -1,5 +1,6 @@
 import { percentDecoded } from "../../../contract/percent-decoded.ts";
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
+import { bytesOfText } from "./byte-text.ts";
 import { TextFinder } from "./text-finder.ts";
 
 /** Shorter values occur by chance: they are masked in their own place only. */
@@ -114,7 +115,7 @@ const unquoted = (text: string) => (/^".*"$/s.test(text) ? text.slice(1, -1) : t
 
 const formDecoded = (text: string): string => percentDecoded(text.replaceAll("+", " ")) ?? text;
 
-const latin1OfUtf8 = (text: string) => Buffer.from(text).toString("latin1");
+const latin1OfUtf8 = (text: string) => bytesOfText(text).toString("latin1");
 
 /** Node reads header bytes as Latin-1. */
 function utf8OfLatin1(text: string): string {

@@ -1,5 +1,6 @@
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import { namesSecret } from "../../../contract/traffic/secret-names.ts";
+import { bytesOfText, textOfBytes } from "../../core/credentials/byte-text.ts";
 import { createHttpRedaction, type HttpRedaction } from "../../core/http/record/http-redaction.ts";
 import { isRedactable } from "../../core/http/record/redact-body.ts";
 import { redactedStart } from "../dialects/redacted-start.ts";
@@ -25,11 +26,11 @@ export function signallingRedaction(recordCredentials: boolean): HttpRedaction {
     mayHoldCredential: (head) => /credential/i.test(head) || redaction.mayHoldCredential(head),
     // Session descriptions and pages have no fields with names.
     body(body) {
-      const text = body.toString("utf8");
+      const text = textOfBytes(body);
       const mayName = namesSecret(text) || text.includes("\\u") || text.includes("%");
       if (!mayName || !isRedactable(text)) return body;
       const shown = redactedStart(text, namesSecret);
-      return shown === text ? body : Buffer.from(shown);
+      return shown === text ? body : bytesOfText(shown);
     },
   };
 }

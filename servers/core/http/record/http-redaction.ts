@@ -1,5 +1,6 @@
 import { redactFieldValue, redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import { hidden, isCredentialField } from "../../../../contract/traffic/secret-headers.ts";
+import { bytesOfText, textOfBytes } from "../../credentials/byte-text.ts";
 import { type IsSecret, redactBody } from "./redact-body.ts";
 
 /** Redaction of an exchange, for services whose clients send real credentials. */
@@ -26,9 +27,9 @@ export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
       const isSmall = body.length <= rememberedBodyBytes;
       const bytes = isSmall ? body.toString("latin1") : "";
       if (isSmall && clean.has(bytes)) return body;
-      const text = body.toString("utf8");
+      const text = textOfBytes(body);
       const shown = redactBody(text, isSecret);
-      if (shown !== text) return Buffer.from(shown);
+      if (shown !== text) return bytesOfText(shown);
       if (isSmall) {
         if (clean.size >= rememberedBodies) clean.clear();
         clean.add(bytes);

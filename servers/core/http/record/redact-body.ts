@@ -42,7 +42,11 @@ const mostPackets = 1_000;
 /** The types of Engine.IO and Socket.IO, attachments, namespace and number of the acknowledgement: what precedes the JSON of a packet. */
 const packetHead = /^(?:\d+(?:-\d*)?(?:\/[^,?%=[{"]*,\d*)?)?(?=[[{])/;
 /** Also of packets that are broken: no page and no session description begins like this. */
-const isPackets = (trimmed: string) => trimmed.includes(packetSeparator) || packetHead.test(trimmed) || packetLike.test(trimmed);
+const isPackets = (trimmed: string) =>
+  (trimmed.includes(packetSeparator) && packetStart.test(trimmed)) || packetHead.test(trimmed) || packetLike.test(trimmed);
+/** The type of the first packet (Engine.IO 4: 0 to 6, and b); of a sequence of JSON texts the separator (RFC 7464). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the separator
+const packetStart = /^[0-6b\x1e]/;
 const packetLike = /^(?:\d[\s\S]*?|[^\s<=&]*)[[{]\s*["\\]/;
 /** A packet without data, such as that of a ping. */
 const isBarePacket = (packet: string) => !/[[{"=]/.test(packet);

@@ -2,11 +2,14 @@
  * Rows and details for an export, without the values of credentials: those that a name points to, and the same values elsewhere. What is found
  * is added to `found`, so that an exchange is complete when it has passed twice, first through `FoundCredentials.collect`.
  */
+
+import { percentDecoded } from "../../../../contract/percent-decoded.ts";
 import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { multipartStart, redactFieldValue, redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { hidden, isCredentialField, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
 import { namesSecret } from "../../../../contract/traffic/secret-names.ts";
+import { bytesOfText, isBinary, textOfBytes } from "../../credentials/byte-text.ts";
 import type { FoundCredentials } from "../../credentials/found-credentials.ts";
 import { isRedactable, redactBody } from "./redact-body.ts";
 
@@ -113,9 +116,9 @@ export function base64WithoutCredentials(
   isCut: boolean | "perhaps" = false,
 ): string {
   const bytes = Buffer.from(base64, "base64");
-  const text = bytes.toString("utf8");
+  const text = textOfBytes(bytes);
   const named = withoutNamed(text, found, type, isCut === true);
-  const shown = found.hideInBytes(named === text ? bytes : Buffer.from(named), isCut !== false);
+  const shown = found.hideInBytes(named === text ? bytes : bytesOfText(named), isCut !== false);
   return shown === bytes ? base64 : shown.toString("base64");
 }
 
@@ -132,7 +135,19 @@ function withoutNamed(text: string, found: FoundCredentials, { label, isEncoded 
   if (text === "") return text;
   const isLabelled = namedFields.test(label);
   if (isEncoded) return isLabelled || found.size > 0 ? hidden : text;
-  if (!namesSecret(text) && !escaped.test(text)) return text;
+  if (isBinary(text) ? !hasSecretField(text) : !namesSecret(text) && !escaped.test(text)) return text;
   const isRead = isLabelled || isRedactable(text) || multipartStart.test(text);
   return isRead ? redactBody(text, namesSecret, (value) => found.add(value), isCut) : text;
+}
+
+/** Fields of JSON, of forms and of multipart bodies. */
+const fieldNames = /"([^"\n]{1,200})"[ \t\r\n]{0,20}:|(?<=^|[?&;#\n])([^=?&;#\s]{1,200})=|^content-disposition:(.{0,1000})/gim;
+
+/** In bytes that are no text a word such as "key" occurs by chance, and so does "%". */
+function hasSecretField(text: string): boolean {
+  for (const [, inJson, inForm, inPart] of text.matchAll(fieldNames)) {
+    const name = inJson ?? inForm ?? inPart ?? "";
+    if (inJson?.includes("\\u") || namesSecret(percentDecoded(name) ?? name)) return true;
+  }
+  return false;
 }
