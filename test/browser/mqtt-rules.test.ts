@@ -73,3 +73,29 @@ it("[BL-545] what was typed into a rule is kept when its form is left, until it 
   await topic.fill("answers");
   expect(await button("Discard").isDisabled()).toBe(true);
 });
+
+it("[BL-467] [BL-545] the page asks before it is loaded again also while another page is shown than that of the rule that is not saved", async () => {
+  const { page } = await open();
+  const { dialog, show } = rulesOf(page);
+  await show();
+  await dialog.getByRole("button", { name: "New rule" }).click();
+  await dialog.getByRole("textbox", { name: "Topic filter", exact: true }).fill("typed/#");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.evaluate(() => {
+    location.hash = "#/overview";
+  });
+  await page.getByRole("article", { name: "MQTT" }).waitFor();
+  const asked = page.waitForEvent("dialog");
+  // The load that is refused never ends.
+  void page.reload().catch(() => {});
+  const question = await asked;
+  expect(question.type()).toBe("beforeunload");
+  await question.dismiss();
+  await page.evaluate(() => {
+    location.hash = "#/mqtt/live";
+  });
+  await show();
+  await dialog.getByRole("button", { name: "New rule" }).click();
+  await dialog.getByRole("button", { name: "Discard" }).click();
+});

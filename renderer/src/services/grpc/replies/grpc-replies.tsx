@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
 import { IconFileText, IconPlus, IconRestore } from "@tabler/icons-react";
-import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
+import { type KeyboardEvent, useMemo, useState } from "react";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
-import { useService } from "../../../control/use-store.ts";
+import { useService, useStore } from "../../../control/use-store.ts";
 import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
 import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
@@ -13,9 +13,9 @@ import { Fact } from "../../../list/list-status.tsx";
 import { RowMenu } from "../../../list/row-menu.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { useHandover } from "../../../pages/service/handover.ts";
-import { askBeforeUnload } from "../../../ui/ask-before-unload.ts";
 import { type PageCommand, useCommands } from "../../../ui/commands.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
+import { createUnsavedDrafts } from "../../../ui/forms/unsaved-drafts.ts";
 import { Notice } from "../../../ui/panel.tsx";
 import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
 import { Loading } from "../../../ui/status/answered.tsx";
@@ -37,7 +37,8 @@ import { WaitingPanel } from "./waiting-panel.tsx";
 
 const rowId = ({ key }: RuleRow) => key;
 const nothing: readonly never[] = [];
-const noneUnsaved: ReadonlyMap<string, UnsavedRule> = new Map();
+const unsavedRules = createUnsavedDrafts<UnsavedRule>();
+const { keep } = unsavedRules;
 /** No rule has a key that begins so. */
 const newKey = "\n";
 
@@ -66,21 +67,17 @@ export function GrpcReplies() {
   const [text, setText] = useRemembered("grpc.replies.filter", "");
   const columns = useColumnChoice("grpc-replies", ruleColumns);
   const choice = useRowChoice(rowId);
-  const [unsaved, setUnsaved] = useState(noneUnsaved);
-  useEffect(() => askBeforeUnload(() => unsaved.size > 0), [unsaved]);
+  const unsaved = useStore(unsavedRules);
   /** The method of a rule that is being added. */
   const [adding, setAdding] = useState<string>();
   const [isEditing, setEditing] = useState(false);
   const rows = useMemo(() => ruleRows(view?.rules ?? nothing, counts, text), [view?.rules, counts, text]);
-  const keep = (key: string, next: UnsavedRule | undefined) =>
-    setUnsaved((known) => new Map([...known].filter(([other]) => other !== key).concat(next ? [[key, next]] : [])));
   /** What was typed while it was being saved is a change of the saved rule. */
-  const keepSince = (key: string, savedAs: string, base: string, of: UnsavedRule | undefined) =>
-    setUnsaved((known) => {
-      const since = known.get(key);
-      const others = [...known].filter(([other]) => other !== key);
-      return new Map(!since || since === of ? others : [...others, [savedAs, { ...since, base }]]);
-    });
+  const keepSince = (key: string, savedAs: string, base: string, of: UnsavedRule | undefined) => {
+    const since = unsavedRules.get().get(key);
+    keep(key, undefined);
+    if (since && since !== of) keep(savedAs, { ...since, base });
+  };
   const commandsOf = useRuleCommands({
     texts,
     services,

@@ -1,12 +1,13 @@
 import { ActionIcon, Badge, Button, Switch, Text } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttReplyRule } from "../../../../../contract/services/mqtt-reply.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { askBeforeUnload } from "../../../ui/ask-before-unload.ts";
+import { useStore } from "../../../control/use-store.ts";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { Dialog, DialogButtons } from "../../../ui/forms/dialog.tsx";
+import { createUnsavedDrafts } from "../../../ui/forms/unsaved-drafts.ts";
 import { Caption, Note } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
@@ -26,21 +27,19 @@ interface RepliesDialogProps {
 /** Of the rule that is not saved yet, among the identifiers of rules. */
 const newId = "";
 
-type Unsaved = ReadonlyMap<string, ReplyDraft>;
+const unsavedReplies = createUnsavedDrafts<ReplyDraft>();
+const { keep } = unsavedReplies;
 
 /** Rules by which the broker replies by itself; they survive a restart. What was typed is kept until it is saved or discarded. */
 export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
   const rules = useMqttView("replies")?.rules ?? noRules;
   const [editedId, setEditedId] = useState<string>();
-  const [unsaved, setUnsaved] = useState<Unsaved>(new Map());
-  useEffect(() => askBeforeUnload(() => unsaved.size > 0), [unsaved]);
+  const unsaved = useStore(unsavedReplies);
   const isFormLeft = !opened && editedId !== undefined;
   // Opened again it begins with the list.
   if (isFormLeft) setEditedId(undefined);
   const edited = rules.find(({ id }) => id === editedId);
   const saved = editedId === newId ? newReply : edited && draftOfRule(edited);
-  const keep = (id: string, draft: ReplyDraft | undefined) =>
-    setUnsaved((known) => new Map([...known].filter(([other]) => other !== id).concat(draft ? [[id, draft]] : [])));
   const leave = () => setEditedId(undefined);
   const formOf = (id: string, before: ReplyDraft) => {
     const typed = unsaved.get(id);
@@ -61,25 +60,20 @@ export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
   };
   return (
     <Dialog opened={opened} onClose={onClose} title="Auto-reply rules" size="lg">
-      {editedId !== undefined && saved ? (
-        formOf(editedId, saved)
-      ) : (
-        <RuleList rules={rules} unsaved={unsaved} onEdit={setEditedId} onRemoved={(id) => keep(id, undefined)} onClose={onClose} />
-      )}
+      {editedId !== undefined && saved ? formOf(editedId, saved) : <RuleList rules={rules} onEdit={setEditedId} onClose={onClose} />}
     </Dialog>
   );
 }
 
 interface RuleListProps {
   readonly rules: readonly MqttReplyRule[];
-  readonly unsaved: Unsaved;
   readonly onEdit: (id: string) => void;
-  readonly onRemoved: (id: string) => void;
   readonly onClose: () => void;
 }
 
-function RuleList({ rules, unsaved, onEdit, onRemoved, onClose }: RuleListProps) {
+function RuleList({ rules, onEdit, onClose }: RuleListProps) {
   const client = useControl();
+  const unsaved = useStore(unsavedReplies);
   const confirm = useConfirm();
   const save = ({ answered: _, dropped: _1, ...rule }: MqttReplyRule, enabled: boolean) =>
     attempt(client.action(mqttActions, "mqtt", "reply.save", { ...rule, enabled }));
@@ -89,7 +83,7 @@ function RuleList({ rules, unsaved, onEdit, onRemoved, onClose }: RuleListProps)
       text: "The broker no longer replies to messages that match it.",
       action: "Remove the rule",
     });
-    if (isSure && (await attempt(client.action(mqttActions, "mqtt", "reply.remove", { id })))) onRemoved(id);
+    if (isSure && (await attempt(client.action(mqttActions, "mqtt", "reply.remove", { id })))) keep(id, undefined);
   };
   return (
     <>
