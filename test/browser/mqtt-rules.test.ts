@@ -99,3 +99,65 @@ it("[BL-467] [BL-545] the page asks before it is loaded again also while another
   await dialog.getByRole("button", { name: "New rule" }).click();
   await dialog.getByRole("button", { name: "Discard" }).click();
 });
+
+it("[BL-545] what was typed into a rule that is removed meanwhile is listed, and can be saved or discarded", async () => {
+  const { page } = await open();
+  const { dialog, show } = rulesOf(page);
+  const button = (name: string) => dialog.getByRole("button", { name, exact: true });
+  const topic = dialog.getByRole("textbox", { name: "Reply topic", exact: true });
+  const item = dialog.getByRole("listitem").filter({ hasText: "removed/#" });
+  const another = await page.context().newPage();
+  await another.goto(page.url());
+  const removeElsewhere = async () => {
+    const { dialog: rules, show: showRules } = rulesOf(another);
+    await showRules();
+    await rules.getByRole("button", { name: "Remove the rule for removed/#" }).click();
+    await another.getByRole("button", { name: "Remove the rule", exact: true }).click();
+    await rules.getByRole("listitem").filter({ hasText: "removed/#" }).waitFor({ state: "detached" });
+    await another.keyboard.press("Escape");
+    await rules.waitFor({ state: "detached" });
+  };
+  await show();
+  await button("New rule").click();
+  await dialog.getByRole("textbox", { name: "Topic filter", exact: true }).fill("removed/#");
+  await button("Save the rule").click();
+  await button("Change the rule for removed/#").click();
+  await topic.fill("answers");
+  await removeElsewhere();
+  expect(await topic.inputValue()).toBe("answers");
+  await button("Back").click();
+  await item.getByText("removed, not saved").waitFor();
+  await button("Change the rule for removed/#").click();
+  expect(await topic.inputValue()).toBe("answers");
+  await button("Save the rule").click();
+  await item.getByRole("switch").waitFor();
+  expect(await dialog.getByText(/not saved/).count()).toBe(0);
+
+  await button("Change the rule for removed/#").click();
+  await topic.fill("others");
+  await button("Back").click();
+  await item.getByText("not saved").waitFor();
+  await removeElsewhere();
+  await button("Discard the rule for removed/#").click();
+  await item.waitFor({ state: "detached" });
+  await another.close();
+});
+
+it("[BL-565] a question lies over the dialog from which it is asked, and Escape closes it alone", async () => {
+  const { page } = await open();
+  const { dialog, show } = rulesOf(page);
+  await show();
+  await dialog.getByRole("button", { name: "New rule" }).click();
+  await dialog.getByRole("textbox", { name: "Topic filter", exact: true }).fill("asked/#");
+  await dialog.getByRole("button", { name: "Save the rule" }).click();
+  const remove = dialog.getByRole("button", { name: "Remove the rule for asked/#" });
+  const question = page.getByRole("dialog", { name: "Remove the rule for “asked/#”?" });
+  await remove.click();
+  await question.waitFor();
+  await page.keyboard.press("Escape");
+  await question.waitFor({ state: "detached" });
+  await remove.click();
+  await question.getByRole("button", { name: "Remove the rule", exact: true }).click();
+  await remove.waitFor({ state: "detached" });
+  expect(await dialog.isVisible()).toBe(true);
+});

@@ -1,7 +1,7 @@
 import { Text } from "@mantine/core";
 import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
 import { shownText } from "../texts/shown-text.ts";
-import { FormDialog } from "./dialog.tsx";
+import { CoveredContext, FormDialog } from "./dialog.tsx";
 
 interface Question {
   /** Contains the name of the object: "Remove the profile “Staging”?" */
@@ -30,17 +30,19 @@ export function ConfirmProvider({ children }: { children: ReactNode }) {
   );
   const settle = (yes: boolean) => {
     asked?.answer(yes);
-    setOpened(false);
+    // The dialog that it lies over gets the same Escape, and is covered until then.
+    setTimeout(() => setOpened(false));
   };
   return (
     <ConfirmContext value={ask}>
-      {children}
+      <CoveredContext value={opened}>{children}</CoveredContext>
       <FormDialog
         opened={opened}
         onClose={() => settle(false)}
         title={asked && shownText(asked.title)}
         action={asked?.action ?? ""}
         isQuestion
+        isAbove
         isDestructive
         onSubmit={() => settle(true)}
       >

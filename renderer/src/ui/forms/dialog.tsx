@@ -1,5 +1,5 @@
-import { Button, Group, Modal } from "@mantine/core";
-import type { FormEvent, ReactNode } from "react";
+import { Button, Group, getDefaultZIndex, Modal } from "@mantine/core";
+import { createContext, type FormEvent, type ReactNode, useContext } from "react";
 import { submitOnCtrlEnter } from "../keys.ts";
 import { Boundary } from "../status/boundary.tsx";
 import styles from "./dialog.module.css";
@@ -9,13 +9,26 @@ interface DialogProps {
   readonly title: ReactNode;
   readonly children: ReactNode;
   readonly size?: "sm" | "lg";
+  /** It may be opened from another dialog, and lies over it; of dialogs that are alike the one that was rendered last does. */
+  readonly isAbove?: boolean;
   onClose(): void;
 }
 
+/** Whether a dialog lies over those in here: Escape is for that one alone. */
+export const CoveredContext = createContext(false);
+
 /** Composed of Mantine's parts, because the `header` of its complete modal would be a second banner landmark. */
-export function Dialog({ opened, title, children, size = "sm", onClose }: DialogProps) {
+export function Dialog({ opened, title, children, size = "sm", isAbove = false, onClose }: DialogProps) {
+  const isCovered = useContext(CoveredContext);
   return (
-    <Modal.Root opened={opened} onClose={onClose} size={size} centered>
+    <Modal.Root
+      opened={opened}
+      onClose={onClose}
+      size={size}
+      centered
+      zIndex={getDefaultZIndex("modal") + (isAbove ? 1 : 0)}
+      closeOnEscape={!isCovered}
+    >
       <Modal.Overlay backgroundOpacity={0.45} />
       <Modal.Content>
         <Modal.Body className={styles.body}>

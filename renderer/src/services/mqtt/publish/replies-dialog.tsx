@@ -32,14 +32,17 @@ const { keep } = unsavedReplies;
 
 /** Rules by which the broker replies by itself; they survive a restart. What was typed is kept until it is saved or discarded. */
 export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
-  const rules = useMqttView("replies")?.rules ?? noRules;
+  const known = useMqttView("replies")?.rules;
+  const rules = known ?? noRules;
   const [editedId, setEditedId] = useState<string>();
   const unsaved = useStore(unsavedReplies);
   const isFormLeft = !opened && editedId !== undefined;
   // Opened again it begins with the list.
   if (isFormLeft) setEditedId(undefined);
   const edited = rules.find(({ id }) => id === editedId);
-  const saved = editedId === newId ? newReply : edited && draftOfRule(edited);
+  // One that is removed meanwhile is saved as it was typed.
+  const saved = editedId === newId ? newReply : edited ? draftOfRule(edited) : unsaved.get(editedId ?? newId);
+  const removed = known === undefined ? [] : [...unsaved].filter(([id]) => id !== newId && !known.some((rule) => rule.id === id));
   const leave = () => setEditedId(undefined);
   const formOf = (id: string, before: ReplyDraft) => {
     const typed = unsaved.get(id);
@@ -60,18 +63,24 @@ export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
   };
   return (
     <Dialog opened={opened} onClose={onClose} title="Auto-reply rules" size="lg">
-      {editedId !== undefined && saved ? formOf(editedId, saved) : <RuleList rules={rules} onEdit={setEditedId} onClose={onClose} />}
+      {editedId !== undefined && saved ? (
+        formOf(editedId, saved)
+      ) : (
+        <RuleList rules={rules} removed={removed} onEdit={setEditedId} onClose={onClose} />
+      )}
     </Dialog>
   );
 }
 
 interface RuleListProps {
   readonly rules: readonly MqttReplyRule[];
+  /** Of which there are changes that are not saved. */
+  readonly removed: readonly (readonly [id: string, draft: ReplyDraft])[];
   readonly onEdit: (id: string) => void;
   readonly onClose: () => void;
 }
 
-function RuleList({ rules, onEdit, onClose }: RuleListProps) {
+function RuleList({ rules, removed, onEdit, onClose }: RuleListProps) {
   const client = useControl();
   const unsaved = useStore(unsavedReplies);
   const confirm = useConfirm();
@@ -90,7 +99,7 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
       <Text c="var(--bl-text-2)" fz="md" mb="md">
         The broker replies to messages that match a rule. Rules survive a restart.
       </Text>
-      {rules.length === 0 ? (
+      {rules.length + removed.length === 0 ? (
         <Note>No rule yet.</Note>
       ) : (
         <ul className={styles.rules}>
@@ -118,6 +127,22 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
                 <IconPencil size={14} stroke={1.5} />
               </ActionIcon>
               <ActionIcon aria-label={`Remove the rule for ${rule.filter}`} onClick={() => void remove(rule)}>
+                <IconTrash size={14} stroke={1.5} />
+              </ActionIcon>
+            </li>
+          ))}
+          {removed.map(([id, { filter }]) => (
+            <li key={id}>
+              <span className={styles.rule}>
+                <span className={styles.ruleLine}>
+                  <code>{shownText(filter)}</code>
+                </span>
+              </span>
+              <Badge className={styles.unsaved}>removed, not saved</Badge>
+              <ActionIcon aria-label={`Change the rule for ${filter}`} onClick={() => onEdit(id)}>
+                <IconPencil size={14} stroke={1.5} />
+              </ActionIcon>
+              <ActionIcon aria-label={`Discard the rule for ${filter}`} onClick={() => keep(id, undefined)}>
                 <IconTrash size={14} stroke={1.5} />
               </ActionIcon>
             </li>
