@@ -10,7 +10,7 @@ import type { RowCommands } from "../../inspectors/kind-commands.ts";
 import { type FilterTerms, filterHint, filterNote } from "../../list/filter-terms.ts";
 import { LeftOut } from "../../list/list-status.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
-import { isSearching } from "../../list/rows-shown.ts";
+import { findsRows, isSearching } from "../../list/rows-shown.ts";
 import { noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
@@ -78,10 +78,11 @@ export function OtherRows({ others, unrecorded = 0 }: { readonly others: OtherRo
   const matching = useRowsView(rows, (view) => view.matching);
   const isEmpty = useRowsView(rows, (view) => !view.loaded || view.kept === 0);
   const searches = useRowsView(rows, isSearching);
+  const finds = useRowsView(rows, findsRows);
   const commandsOf = useRowCommands(() => rowCommands, choice.open);
   if (isEmpty) return null;
   const hasNone = matching === 0 && text === "";
-  const note = filterNote(text, terms, searches || matching > 0);
+  const note = filterNote(text, terms, finds);
   return (
     <LowerPanel
       title={title}
