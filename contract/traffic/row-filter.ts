@@ -61,6 +61,10 @@ export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "k
   }
 }
 
+/** How long a row took, in ms, and of an open one how long it is open `now`, as lists show it. */
+export const tookSoFar = ({ tone, at, tookMs }: Pick<TrafficRow, "tone" | "at" | "tookMs">, now: number): number | undefined =>
+  tookMs ?? (tone === "pending" ? Math.max(0, now - at) : undefined);
+
 /** All words that lists may show for a row of a service besides those of its texts, in lower case. */
 export const possibleWords = (service: ServiceId, tone: Tone): string =>
   `${possibleStatusWords(tone)} ${service === "webrtc" ? webrtcAdded : ""}`;

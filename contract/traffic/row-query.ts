@@ -1,7 +1,7 @@
 /** The text of a filter of rows: terms about single fields, words that rows must not have, and the rest, which is searched as one text. */
 import { noUnits, parseComparison, sizeUnits, timeUnits } from "./comparison.ts";
 import type { TrafficRow } from "./row.ts";
-import { hasText, reasonTexts, searchNeedle, statusWord } from "./row-filter.ts";
+import { hasText, reasonTexts, searchNeedle, statusWord, tookSoFar } from "./row-filter.ts";
 import { turnUser } from "./webrtc-words.ts";
 
 /** `status:4xx`, `-path:/health`, or `-word`, without a field. */
@@ -16,7 +16,8 @@ interface RowTerm {
   readonly meets: Meets | undefined;
 }
 
-type Meets = (row: TrafficRow) => boolean;
+/** `now` in ms since the epoch: an open row takes longer and longer. */
+type Meets = (row: TrafficRow, now: number) => boolean;
 
 export interface RowQuery {
   /** What is left of the text beside the terms, as it is compared. */
@@ -38,10 +39,15 @@ const termFields = {
   /** Of credentials the name too that lists show for them. */
   user: (value) => (row) => `${row.user ?? ""} ${(turnUser(row) && row.peerName) ?? ""}`.toLowerCase().includes(value),
   reason: (value) => (row) => reasonTexts(row).toLowerCase().includes(value),
-  /** A row that is open has taken no time yet. */
   took: (value) => {
     const meets = parseComparison(value, timeUnits);
-    return meets && (({ tookMs }) => tookMs !== undefined && meets(tookMs));
+    return (
+      meets &&
+      ((row, now) => {
+        const took = tookSoFar(row, now);
+        return took !== undefined && meets(took);
+      })
+    );
   },
   size: (value) => {
     const meets = parseComparison(value, sizeUnits);
@@ -111,5 +117,8 @@ const signWithoutColon = /(?<=^|\s)-?\p{L}[\p{L}\d_-]*[<>]=?\d\S*/u;
 export const comparisonWithoutColon = (text: string): string | undefined => signWithoutColon.exec(text)?.[0];
 
 /** By the texts and figures of a row that lists show. */
-export const meetsTerms = (row: TrafficRow, terms: readonly RowTerm[]): boolean =>
-  terms.every(({ meets, isExcluded }) => (meets?.(row) ?? false) !== isExcluded);
+export const meetsTerms = (row: TrafficRow, terms: readonly RowTerm[], now: number): boolean =>
+  terms.every(({ meets, isExcluded }) => (meets?.(row, now) ?? false) !== isExcluded);
+
+/** Whether it depends on the time which open rows meet the terms. */
+export const comparesTime = ({ terms }: RowQuery): boolean => terms.some(({ field, meets }) => field === "took" && meets !== undefined);

@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { shownReason } from "./refusal-words.ts";
 import type { TrafficRow } from "./row.ts";
-import { statusWord } from "./row-filter.ts";
+import { statusWord, tookSoFar } from "./row-filter.ts";
 
 type SortedRow = Omit<TrafficRow, "service"> & { readonly service?: TrafficRow["service"] };
 type SortValue = string | number | undefined;
 
-/** `bytes` is in both directions together; `status` is the word that lists of HTTP show. What an open row took is its time so far, as lists show it. */
+/** `bytes` is in both directions together; `status` is the word that lists of HTTP show. */
 const values = {
   at: ({ at }) => at,
   service: ({ service }) => service,
@@ -16,7 +16,7 @@ const values = {
   target: ({ target }) => target,
   outcome: ({ outcome }) => outcome,
   status: statusWord,
-  tookMs: ({ at, tookMs }, asOf) => tookMs ?? asOf - at,
+  tookMs: tookSoFar,
   bytesIn: ({ bytesIn }) => bytesIn,
   bytesOut: ({ bytesOut }) => bytesOut,
   bytes: ({ bytesIn, bytesOut }) => bytesIn + bytesOut,

@@ -100,7 +100,7 @@ it("[BL-543] terms compare the status, the time and the size of rows; the dashbo
       row(1, "ok", { ...http, outcome: "200", tookMs: 0.4, bytesIn: 50_000, bytesOut: 999 }),
       row(2, "refused", { ...http, outcome: "404", tookMs: 100, bytesOut: 1_000 }),
       row(3, "failed", { ...http, outcome: "503", tookMs: 1_500, bytesOut: 1_001 }),
-      row(4, "pending", { ...http, outcome: "200", bytesOut: 2_000_000 }),
+      row(4, "pending", { ...http, outcome: "200", at: Date.now() + 3_600_000, bytesOut: 2_000_000 }),
       row(5, "refused", { kind: "rtsp", outcome: "454 Session Not Found", tookMs: 90_000, bytesIn: 600, bytesOut: 600 }),
       row(6, "refused", { kind: "grpc-call", outcome: "HTTP 415", tookMs: 3 }),
       row(7, "ok", { kind: "websocket", outcome: "closed 1000", tookMs: 3_600_000 }),
@@ -109,7 +109,7 @@ it("[BL-543] terms compare the status, the time and the size of rows; the dashbo
   for (const [text, expected] of [
     ["took:>100ms", [7, 5, 3]],
     ["took:>=100", [7, 5, 3, 2]],
-    ["took:<1ms", [1]],
+    ["took:<1ms", [4, 1]],
     ["took:>1s took:<2m", [5, 3]],
     ['took:">=1.50 s" took:<1h', [5, 3]],
     ["-took:>100ms", [6, 4, 2, 1]],
@@ -131,6 +131,36 @@ it("[BL-543] terms compare the status, the time and the size of rows; the dashbo
     const all = (await store.read(everything)).rows;
     expect([text, all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)]).toEqual([text, expected]);
   }
+});
+
+it("[BL-562] the time of an open row is how long it is open; the dashboard's lists decide alike", async () => {
+  const store = create();
+  const at = Date.now();
+  store.add(
+    batch([
+      row(1, "pending", { kind: "http", outcome: "", at: at - 90_000 }),
+      row(2, "pending", { kind: "grpc-call", outcome: "", at: at - 3_700_000 }),
+      row(3, "pending", { kind: "http", outcome: "200", at: at + 1_000 }),
+      row(4, "ok", { at: at - 90_000, tookMs: 2 }),
+      row(5, "ok", { at: at - 90_000 }),
+    ]),
+  );
+  for (const [text, expected] of [
+    ["took:>1m", [2, 1]],
+    ["took:>1m pending", [2, 1]],
+    ["took:>1h", [2]],
+    ["took:<1s", [4, 3]],
+    ["-took:>1m", [5, 4, 3]],
+  ] as const) {
+    const page = await store.read({ ...everything, text });
+    expect([text, page.rows.map(({ id }) => id)]).toEqual([text, expected]);
+    expect(page.matching).toBe(expected.length);
+    expect(await store.match([1, 2, 3, 4, 5], { ...everything, text })).toEqual(expected.toReversed());
+    const all = (await store.read(everything)).rows;
+    expect([text, all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)]).toEqual([text, expected]);
+  }
+  const sort = { by: "tookMs", direction: "descending", asOf: at } as const;
+  expect((await store.read({ ...everything, sort })).rows.map(({ id }) => id)).toEqual([2, 1, 4, 3, 5]);
 });
 
 it.each([

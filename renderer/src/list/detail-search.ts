@@ -23,7 +23,7 @@ export interface DetailSearch {
 }
 
 /** For lists that search details: these are in the supervisor only. `onFound` gets arrived rows that match. */
-export function createDetailSearch(match: MatchRows, onFound: (rows: readonly TrafficRow[]) => void): DetailSearch {
+export function createDetailSearch(match: MatchRows, onFound: (rows: readonly TrafficRow[]) => void, now = Date.now): DetailSearch {
   const known = new Set<string>();
   const waiting = new Map<ServiceId, Map<number, TrafficRow>>();
   const asking = new Set<ServiceId>();
@@ -69,8 +69,8 @@ export function createDetailSearch(match: MatchRows, onFound: (rows: readonly Tr
       stop();
       known.clear();
       current = filter;
-      hasText = trafficMatcher(filter);
-      mayMatch = trafficMatcher({ ...filter, text: parseRowQuery(filter.text).termText });
+      hasText = trafficMatcher(filter, now);
+      mayMatch = trafficMatcher({ ...filter, text: parseRowQuery(filter.text).termText }, now);
       if (!searchesDetails(filter)) return hasText;
       return (row) => mayMatch(row) && (hasText(row) || known.has(keyOf(row)));
     },

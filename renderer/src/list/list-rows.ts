@@ -3,6 +3,7 @@ import { createRefresher } from "../control/refresher.ts";
 import type { ListPage, ListRowsOptions } from "./list-source.ts";
 import { emptyView, type ListRows, type ListRowsView } from "./list-view.ts";
 import { reaches, removeMissing } from "./page-join.ts";
+import { createSeenNumbers } from "./seen-numbers.ts";
 import { createSortedRows } from "./sorted-rows.ts";
 import { createYoungRows } from "./young-rows.ts";
 
@@ -39,7 +40,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   let totalWhenHeld = 0;
   /** As in the last page. */
   let pageTotal = 0;
-  const newest = new Map<string, number>();
+  const seen = createSeenNumbers(numberOf);
   const young = createYoungRows<Row>(openMs, schedule);
   /** Rows that arrived since a page was requested: newer than those of the page. */
   let meanwhile: Row[] = [];
@@ -73,14 +74,6 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   const rowAt = (index: number) => rows.fromNewest(index) as Row | undefined;
   const newestRow = () => rowAt(0);
   const oldestRow = () => rowAt(rows.count - 1);
-
-  /** Whether the row is new in its lane; a row that has ended arrives a second time. */
-  function isFirstSeen(row: Row): boolean {
-    const { lane, number } = numberOf(row);
-    if (number <= (newest.get(lane) ?? 0)) return false;
-    newest.set(lane, number);
-    return true;
-  }
 
   /** Inserts or replaces a row, or removes one that no longer matches; a late open row never replaces an ended one. */
   function merge(into: typeof rows, row: Row, adds: boolean): "added" | "changed" | "removed" | "same" {
@@ -139,7 +132,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     let firstSeen = 0;
     let changed = false;
     for (const [index, row] of [...grown, ...items].entries()) {
-      if (isFirstSeen(row)) firstSeen++;
+      if (seen.isFirst(row)) firstSeen++;
       if (index >= grown.length && isYoung(row)) continue;
       const isNewer = lastHeld === undefined || order(row, lastHeld) > 0;
       const into = held && isNewer ? waiting : rows;
@@ -215,7 +208,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
       showHeld(page);
       return;
     }
-    if (!isFiltering(view.filter)) newest.clear();
+    if (!isFiltering(view.filter)) seen.clear();
     const joined = lastKnown !== undefined && reaches(page, lastKnown, order);
     let changed = !view.loaded;
     if (joined) changed = removeMissing(rows, page, order) || changed;
@@ -226,12 +219,12 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     }
     waiting.clear();
     for (const row of page.rows) {
-      isFirstSeen(row);
+      seen.isFirst(row);
       changed = merge(rows, row, true) !== "same" || changed;
     }
     const newestOfPage = newestRow();
     for (const row of since) {
-      isFirstSeen(row);
+      seen.isFirst(row);
       const isNewer = newestOfPage === undefined || order(row, newestOfPage) > 0;
       changed = merge(isHeld() && isNewer ? waiting : rows, row, isNewer) !== "same" || changed;
     }
@@ -267,7 +260,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     let changed = false;
     let hasOther = false;
     for (const row of page.rows) {
-      isFirstSeen(row);
+      seen.isFirst(row);
       const known = rows.find(row) as Row | undefined;
       hasOther ||= known !== undefined && isOther(known, row);
       if (lastHeld === undefined || order(row, lastHeld) > 0) newer++;
@@ -374,6 +367,13 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
       const asked = requestId;
       const page = await read(view.filter, { limit: 1 }).catch(() => undefined);
       if (page && asked === requestId) change({ ...counted(page) });
+    },
+    openRows(page) {
+      if (!view.answered) return;
+      for (const row of page.rows) seen.isFirst(row);
+      const gone = (rows.toArray() as Row[]).filter((row) => isOpen(row) && !matches(row));
+      receive([...gone, ...page.rows.filter((row) => !rows.find(row))], 0);
+      change({ ...counted(page), matching: view.matching });
     },
     scrolled(away) {
       if (view.mode === "paused") return;

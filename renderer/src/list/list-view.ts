@@ -1,5 +1,6 @@
 import type { Failure } from "../../../contract/service.ts";
 import type { RowSort } from "../../../contract/traffic/row-sort.ts";
+import type { ListPage } from "./list-source.ts";
 
 /**
  * A following list shows each row as it arrives; the other modes keep the visible rows and count new ones. "aimed" is for the moment in
@@ -80,6 +81,8 @@ export interface ListRows<Row extends Place, Filter, Place = Row> {
   replaced(): Promise<void>;
   /** Reads the number of kept rows again, since evictions are not announced. */
   recount(): Promise<void>;
+  /** The newest open rows that match by now: with time others do, and those of the list no longer. */
+  openRows(page: ListPage<Row>): void;
   /** The list was scrolled away from its newest row, or back. */
   scrolled(away: boolean): void;
   /** The user aims at a row of a following list, or no longer does. */

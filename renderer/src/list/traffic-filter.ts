@@ -10,7 +10,7 @@ import {
   rowFilterFields,
   type ToneFilter,
 } from "../../../contract/traffic/row-filter.ts";
-import { meetsTerms, parseRowQuery } from "../../../contract/traffic/row-query.ts";
+import { comparesTime, meetsTerms, parseRowQuery } from "../../../contract/traffic/row-query.ts";
 
 export interface TrafficFilter {
   readonly text: string;
@@ -53,8 +53,14 @@ export const isSameFilter = (one: TrafficFilter, other: TrafficFilter): boolean 
 /** Whether only the supervisor can decide for some rows. */
 export const searchesDetails = ({ text, inDetails }: TrafficFilter): boolean => inDetails && parseRowQuery(text).needle !== "";
 
+/** Whether it depends on the time which open rows meet it. */
+export const filtersByTime = ({ text, tone }: TrafficFilter): boolean => hasTone("pending", tone) && comparesTime(parseRowQuery(text));
+
 /** Decides by the texts of rows. */
-export function trafficMatcher({ text, tone, target, outcome, ofKind, withoutSample }: TrafficFilter): (row: TrafficRow) => boolean {
+export function trafficMatcher(
+  { text, tone, target, outcome, ofKind, withoutSample }: TrafficFilter,
+  now: () => number = Date.now,
+): (row: TrafficRow) => boolean {
   const { needle, terms } = parseRowQuery(text);
   return (row) =>
     hasTone(row.tone, tone) &&
@@ -62,6 +68,6 @@ export function trafficMatcher({ text, tone, target, outcome, ofKind, withoutSam
     hasTarget(row.target, target) &&
     hasOutcome(row.outcome, outcome) &&
     !(withoutSample && isSampleClient(row.client)) &&
-    meetsTerms(row, terms) &&
+    meetsTerms(row, terms, now()) &&
     (needle === "" || hasText(row, needle));
 }

@@ -7,7 +7,7 @@ import { createListRows } from "./list-rows.ts";
 import type { ListRowsOptions } from "./list-source.ts";
 import type { ListRowsView } from "./list-view.ts";
 import { createSortableRows, type SortableRows } from "./sorted-list.ts";
-import { isFiltering, noFilter, type TrafficFilter } from "./traffic-filter.ts";
+import { filtersByTime, isFiltering, noFilter, type TrafficFilter } from "./traffic-filter.ts";
 
 export interface TrafficQuery extends TrafficFilter {
   readonly before?: number;
@@ -16,10 +16,16 @@ export interface TrafficQuery extends TrafficFilter {
   readonly limit: number;
 }
 
+/** As in a page of the list. */
+const mostOpenRows = 500;
+
 /** Identifies a row. */
 export type RowPlace = Pick<TrafficRow, "service" | "id" | "at">;
 
-export type TrafficRows = SortableRows<TrafficRow, TrafficFilter, RowPlace>;
+export interface TrafficRows extends SortableRows<TrafficRow, TrafficFilter, RowPlace> {
+  /** To be called each second: with time other open rows match. */
+  passed(): Promise<void>;
+}
 export type TrafficRowsView = ListRowsView<TrafficFilter>;
 
 type Kept = "nextFrame" | "readsOlder" | "pageRows" | "followRows" | "mostRows" | "quietMs" | "openMs";
@@ -44,7 +50,8 @@ const byId = (one: RowPlace, other: RowPlace) => one.id - other.id;
 
 /** The rows of one service, or of several on one clock. */
 export function createTrafficRows({ read, match, order = byId, filter = noFilter, ...options }: TrafficRowsOptions): TrafficRows {
-  const details = createDetailSearch(match, (found) => list.receive(found, 0));
+  const details = createDetailSearch(match, (found) => list.receive(found, 0), options.now);
+  let isLooking = false;
   const list = createListRows<TrafficRow, TrafficFilter, RowPlace>({
     ...options,
     filter,
@@ -76,6 +83,21 @@ export function createTrafficRows({ read, match, order = byId, filter = noFilter
   });
   return {
     ...sortable,
+    async passed() {
+      const { filter: shown } = list.view();
+      if (isLooking || !filtersByTime(shown)) return;
+      isLooking = true;
+      try {
+        const { rows, searchedInPart: _, ...counts } = await read({ ...shown, tone: "open", limit: options.pageRows ?? mostOpenRows });
+        if (list.view().filter !== shown) return;
+        details.found(shown, rows);
+        list.openRows({ rows, hasOlder: false, counts, searchedInPart: list.view().searchedInPart });
+      } catch {
+        // The list's own reading says so.
+      } finally {
+        isLooking = false;
+      }
+    },
     receive(items, dropped) {
       sortable.receive(items, dropped);
       details.received(items);

@@ -12,6 +12,7 @@ import { createTrafficRows, joinedId, type RowPlace, type TrafficQuery, type Tra
 import { useReceived } from "./use-list-rows.ts";
 
 const recountMs = 5_000;
+const passedMs = 1_000;
 
 /** The rows of a service's live view: received while shown, read again when shown again and after a reconnect. */
 export function useTrafficRows(id: ServiceId, filter: TrafficFilter): TrafficRows {
@@ -68,9 +69,9 @@ function useTraffic(rows: TrafficRows, idKey: string): void {
   );
   useEffect(() => {
     const end = onReplaced((replaced) => void (idsOf(idKey).includes(replaced) && rows.replaced()));
-    const timer = setInterval(() => void rows.recount(), recountMs);
+    const timers = [setInterval(() => void rows.recount(), recountMs), setInterval(() => void rows.passed(), passedMs)];
     return () => {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       end();
     };
   }, [idKey, rows]);

@@ -25,8 +25,8 @@ export const isFiltering = ({ text, tone, target = "", outcome = "", ofKind = ""
 /** The bytes of a row's detail, and those of each of its parts. */
 export type RowContents = () => Iterable<Buffer>;
 
-/** Tests the bytes of a row; its texts are read only if needed, and its contents only if the text is searched in them. */
-export function createRowMatcher(service: ServiceId, filter: RowFilter): (row: Buffer, contents: RowContents) => boolean {
+/** Tests the bytes of a row; its texts are read only if needed, and its contents only if the text is searched in them. `now` is for all rows of a search. */
+export function createRowMatcher(service: ServiceId, filter: RowFilter, now = Date.now()): (row: Buffer, contents: RowContents) => boolean {
   const { text, inDetails = false, tone, target = "", outcome = "", ofKind = "", withoutSample = false, parent } = filter;
   const { needle, terms } = parseRowQuery(text);
   const longestWord = needle.split(/\s+/).reduce((longest, one) => (one.length > longest.length ? one : longest));
@@ -47,7 +47,7 @@ export function createRowMatcher(service: ServiceId, filter: RowFilter): (row: B
       hasTarget(row.target, target) &&
       hasOutcome(row.outcome, outcome) &&
       !(withoutSample && isSampleClient(row.client)) &&
-      meetsTerms(row, terms) &&
+      meetsTerms(row, terms, now) &&
       (needle === "" || hasText(row, needle) || (inDetails && isInAny(contents(), isIn)))
     );
   };
