@@ -16,7 +16,7 @@ export const noUnits: Units = { "": 1 };
 
 /** What numbers meet the comparison `value`, which is in lower case; undefined for what is none. */
 export function parseComparison(value: string, units: Units): ((figure: number) => boolean) | undefined {
-  const [, sign = "", number, unit = ""] = /^([<>]=?) ?(\d{1,15}(?:\.\d{1,6})?) ?([a-z]{0,3})$/.exec(value) ?? [];
+  const [, sign = "", number, unit = ""] = /^([<>]=?) ?(\d{1,15}(?:\.\d{0,6})?) ?([a-z]{0,3})$/.exec(value) ?? [];
   if (number === undefined || !Object.hasOwn(units, unit)) return undefined;
   const limit = Number(number) * (units[unit] ?? 1);
   if (sign === ">") return (figure) => figure > limit;

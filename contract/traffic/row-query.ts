@@ -101,10 +101,13 @@ export function parseRowQuery(text: string): RowQuery {
   return { needle, terms, termText: terms.map(({ term }) => term).join(" ") };
 }
 
+/** What quotes of a term have is none of its own. */
+const withoutTerms = (text: string): string => text.replace(termPattern, (term, _, field) => (field ? "" : term));
+
 /** `foo:bar` of a field that there is not: names in the order of the text. A URL and a time of day are none. */
 const foreignTerm = /(?<=^|\s)-?(\p{L}[\p{L}\d_-]*):(?=[^\s/])/giu;
 export const unknownFields = (text: string): readonly string[] => [
-  ...new Set([...text.matchAll(foreignTerm)].flatMap(([, name = ""]) => (Object.hasOwn(termFields, name.toLowerCase()) ? [] : [name]))),
+  ...new Set([...withoutTerms(text).matchAll(foreignTerm)].map(([, name = ""]) => name)),
 ];
 
 /** Fields that the terms of a text name, in its order. */
@@ -114,7 +117,7 @@ export const namedFields = (text: string): readonly TermField[] => [
 
 /** `took>100ms`: what looks like a term with a comparison, and is searched as text. */
 const signWithoutColon = /(?<=^|\s)-?\p{L}[\p{L}\d_-]*[<>]=?\d\S*/u;
-export const comparisonWithoutColon = (text: string): string | undefined => signWithoutColon.exec(text)?.[0];
+export const comparisonWithoutColon = (text: string): string | undefined => signWithoutColon.exec(withoutTerms(text))?.[0];
 
 /** By the texts and figures of a row that lists show. */
 export const meetsTerms = (row: TrafficRow, terms: readonly RowTerm[], now: number): boolean =>

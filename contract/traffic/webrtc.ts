@@ -49,7 +49,7 @@ export interface WebrtcSignal {
   readonly room?: string;
   /** Clients that it was sent on to. */
   readonly deliveries: number;
-  /** "delivered", or the code of the refusal. */
+  /** As in `LadderSignal`. */
   readonly outcome: string;
   readonly bytes: number;
   /** The message as it came, without passwords; cut where it is longer than the recorder's limit. */

@@ -19,6 +19,7 @@ it("[BL-442] names the fields that filters do not have, or the rows of a list, a
 it.each([
   'status:500 status:4xx status:>=500 method:POST path:/a,b path:/a?x=>1 client:a,b status:"closed, 1000" took:>1.5s size:<=10KiB',
   'status:4 status:40 status:1000 took: took:> took:>= size:< took:">1.20 s" a>b x<y',
+  'path:"a b>5" reason:"x foo:bar" status:"b>=1 c:d" took:>1. size:<0.',
 ])("[BL-489] nothing is wrong with the terms of %s", (text) => {
   expect(filterNote(text, allTerms, true)).toBeUndefined();
 });
