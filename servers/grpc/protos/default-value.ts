@@ -48,7 +48,7 @@ const floatDigits = 9;
 function general(value: number, precision: number): string {
   const [mantissa = "", power = ""] = value.toExponential(precision - 1).split("e");
   const exponent = Number(power);
-  const shorter = (text: string) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+  const shorter = (text: string) => (text.includes(".") ? text.replace(/\.?0{1,40}$/, "") : text);
   if (exponent >= -4 && exponent < precision) return shorter(value.toFixed(precision - 1 - exponent));
   return `${shorter(mantissa)}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
