@@ -74,6 +74,8 @@ export interface IceSide extends Omit<PeerEvidence, "signals" | "relays"> {
   /** Of the last one; empty where none was lost. */
   readonly whyLost: string;
   readonly isGathered: boolean;
+  /** When the description came that began its newest use of ICE; 0 before the first. */
+  readonly iceSince: number;
   /** When it sent its last signal; 0 before the first. */
   readonly lastAt: number;
 }
@@ -87,6 +89,7 @@ export function* readSide({ signals, relays: all, ...evidence }: PeerEvidence): 
   let lostCandidates = 0;
   let whyLost = "";
   let isGathered = false;
+  let iceSince = 0;
   for (const { at, type, text, mid, lost } of signals) {
     yield;
     if (type === "offer" || type === "answer") {
@@ -102,6 +105,7 @@ export function* readSide({ signals, relays: all, ...evidence }: PeerEvidence): 
         lostCandidates = 0;
         isGathered = false;
       }
+      if (next !== ufrag) iceSince = at;
       ufrag = next;
       for (const candidate of candidatesOf(sdp)) candidates.add(candidate);
       isGathered ||= endsCandidates(sdp);
@@ -128,6 +132,7 @@ export function* readSide({ signals, relays: all, ...evidence }: PeerEvidence): 
     lostCandidates,
     whyLost,
     isGathered,
+    iceSince,
     lastAt,
   };
 }

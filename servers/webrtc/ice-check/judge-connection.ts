@@ -278,7 +278,7 @@ class Judge {
       tone: "bad",
       side,
       text: `${side.name}: ${words.toLowerCase()}, neither reflexive nor relay: ${this.#neverArrived}`,
-      advice: "A client without the ICE servers of the welcome asks nothing either.",
+      advice: `A client without the ICE servers of the welcome asks nothing either${this.#addresses.tlsPort === undefined ? "" : ", and one that does not trust the certificate of turns: ends its TLS handshake, as the log says"}.`,
     });
   }
 

@@ -82,11 +82,14 @@ export class RelayJudge {
     });
   }
 
-  /** There is a relay: what keeps data from passing it. Undefined where a direct way may be used instead. */
+  /** There is a relay: what keeps data from passing it. Undefined where a direct way may be used instead, or the other side has no candidate yet. */
   judge(relaySides: readonly IceSide[]): IceVerdict | undefined {
     let waits = false;
     const { direct, natted, mdns } = pathsBetween(...this.#sides);
     const hasDirect = direct !== undefined || natted !== undefined || mdns;
+    // What was refused before the offer of this use of ICE was for another call.
+    const since = Math.min(...this.#sides.map(({ iceSince }) => iceSince));
+    let hasSilent = false;
     for (const side of relaySides) {
       const other = this.#otherOf(side);
       const open = side.relays.filter(({ closed }) => closed === undefined);
@@ -94,7 +97,7 @@ export class RelayJudge {
       const ranked = open.map((relay) => ({ relay, rank: rankOf(relay) }));
       const last = ranked.toSorted((a, b) => b.rank - a.rank)[0]?.relay ?? side.relays.at(-1);
       const refused = side.requests.find(
-        ({ method, code }) => (method === "create permission" || method === "channel bind") && code === 403,
+        ({ method, code, lastAt }) => (method === "create permission" || method === "channel bind") && code === 403 && lastAt >= since,
       );
       const isLate = this.#now - Math.max(side.lastAt, other.lastAt) > patienceMs;
       if (!last) {
@@ -103,20 +106,24 @@ export class RelayJudge {
         continue;
       }
       if (last.closed !== undefined) {
-        this.#add("relay-closed", { tone: "bad", side, text: `The relay of ${side.name}, ${last.relayed}, was closed: ${last.closed}.` });
+        // A browser closes what it does not use.
+        const tone = hasDirect ? "note" : "bad";
+        this.#add("relay-closed", { tone, side, text: `The relay of ${side.name}, ${last.relayed}, was closed: ${last.closed}.` });
         continue;
       }
       if (!this.#isPassing(last)) this.#judgeImpairment(side, last, "bad");
       if (passesNothing(last)) continue;
       if (!leadsTo(last, other) && refused) {
         this.#add("peer-not-allowed", {
-          tone: "bad",
+          tone: hasDirect ? "note" : "bad",
           side,
           text: `${side.name}: a permission for an address of ${other.name} was refused with 403: it is not among the allowed peers.`,
           advice: "Relays reach loopback only, unless Config allows more peers. Or let both sides use a relay.",
         });
       } else if (!leadsTo(last, other) && hasDirect) {
         if (isLate) this.#unused.push(side);
+      } else if (!leadsTo(last, other) && other.candidates.length === 0) {
+        hasSilent = true;
       } else if (!leadsTo(last, other)) {
         this.#add("no-permission", {
           tone: isLate ? "bad" : "wait",
@@ -146,7 +153,7 @@ export class RelayJudge {
         waits ||= !isLate;
       } else waits = this.#judgeSilence(side, last, hasDirect) || waits;
     }
-    if (hasDirect) return undefined;
+    if (hasDirect || (hasSilent && !this.#hasCause)) return undefined;
     return this.#hasCause || !waits ? "failed" : "waiting";
   }
 
