@@ -5,6 +5,7 @@ import { eventTableColumns } from "../../renderer/src/services/events/event-colu
 import { eventField, eventTimeText, fieldGroups } from "../../renderer/src/services/events/event-fields.ts";
 import { filterAt, filterWords, isFiltering, noFilter, textNote } from "../../renderer/src/services/events/event-filter.ts";
 import { newestFirst, orderAfter } from "../../renderer/src/services/events/event-pages.ts";
+import { emptyAfter } from "../../renderer/src/services/events/events-empty.tsx";
 import { pageWords } from "../../renderer/src/services/events/events-status-line.tsx";
 import { exampleEvents } from "../../renderer/src/services/events/example-events.ts";
 import { jobFigures, jobPercent, jobTitle, shownJob } from "../../renderer/src/services/events/jobs/job-words.ts";
@@ -14,6 +15,11 @@ import { completionEvent } from "../../servers/events/completion-event.ts";
 import { eventRow } from "./event-row.ts";
 
 const now = Date.UTC(2026, 10, 21, 12);
+
+it("[EV-241] an empty list says that no event is stored, and where the requests are if there were any", () => {
+  expect(emptyAfter(0).nothing).toBe("No event is stored yet.");
+  expect(emptyAfter(3).nothing).toMatch(/^No event is stored\..* requests below\.$/);
+});
 
 describe("the filter", () => {
   it("is sent without empty fields, and with the range relative to now", () => {

@@ -1,5 +1,4 @@
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
-import { useRate } from "../../control/use-store.ts";
 import { SampleTrafficButton, useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
 import { FirstSteps } from "../../ui/status/first-steps.tsx";
@@ -12,6 +11,8 @@ interface ServiceEmptyProps {
   readonly id: ServiceId;
   readonly service: ServiceView | undefined;
   readonly text: EmptyText;
+  /** The list has had rows, and was cleared. */
+  readonly isCleared: boolean;
 }
 
 /** Completes "Point ", where the system picks the port. */
@@ -22,11 +23,9 @@ const startedAnew = (at: number) =>
   `Backlot was started again at ${clockSeconds(at)}: what it had recorded before is gone, and nothing was recorded yet.`;
 
 /** Shown on an empty page: what will appear here, and how to produce it. */
-export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {
+export function ServiceEmpty({ id, service, text, isCleared }: ServiceEmptyProps) {
   const { Ways } = text;
   const sample = useSampleTraffic(id);
-  // What a service has had stays in the list until that is cleared.
-  const isCleared = (useRate(id)?.total ?? 0) > 0;
   const { value: info } = useAppInfo();
   const isAnew = info !== undefined && info !== null && performance.timeOrigin < info.startedAt;
   const origin = originOf(service);

@@ -3,7 +3,7 @@ import { IconTrash } from "@tabler/icons-react";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
-import { useService } from "../../control/use-store.ts";
+import { useRate, useService } from "../../control/use-store.ts";
 import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DetailToggle } from "../../list/detail-toggle.tsx";
 import { filterHint } from "../../list/filter-terms.ts";
@@ -48,6 +48,8 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
   const commandsOf = useRowCommands(rowCommandsOf, choice.open);
   const isEmpty = useRowsView(rows, isKnownEmpty);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter) && view.kept > 0);
+  // What a service has had stays in the list until that is cleared.
+  const isCleared = (useRate(id)?.total ?? 0) > 0;
   const scopes = (
     <SegmentedControl
       flex="none"
@@ -99,7 +101,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
       }
     >
       {isEmpty && !isFiltered ? (
-        <ServiceEmpty id={id} service={service} text={tab.empty} />
+        <ServiceEmpty id={id} service={service} text={tab.empty} isCleared={isCleared} />
       ) : (
         <LiveTable
           rows={rows}

@@ -12,8 +12,12 @@ import { formatCount, formatCountOf, pluralOf } from "../../ui/texts/quantity.ts
 import { exampleCommand } from "./example-events.ts";
 import { usualSample } from "./jobs/generate-dialog.tsx";
 
-export const eventsEmpty: EmptyText = {
-  nothing: "No event is stored yet.",
+/** A client whose events are all refused has stored none. */
+export const emptyAfter = (requests: number): EmptyText => ({
+  nothing:
+    requests === 0
+      ? "No event is stored yet."
+      : "No event is stored. What was requested, and why it was refused, is in the list of requests below.",
   point: (origin) => (
     <>
       the plugin at <code>{`${origin}/events`}</code>, or start with sample events.
@@ -27,7 +31,7 @@ export const eventsEmpty: EmptyText = {
   ],
   command: exampleCommand,
   Ways: GenerateButton,
-};
+});
 
 function GenerateButton() {
   const client = useControl();

@@ -27,7 +27,7 @@ import { EventInspector } from "./event-inspector.tsx";
 import { newestFirst, orderAfter } from "./event-pages.ts";
 import { eventRowCommands } from "./event-row-commands.ts";
 import { EventsBar } from "./events-bar.tsx";
-import { EventsStopped, eventsEmpty, NothingMatches } from "./events-empty.tsx";
+import { EventsStopped, emptyAfter, NothingMatches } from "./events-empty.tsx";
 import styles from "./events-live.module.css";
 import { EventsStatusLine, pageSizes } from "./events-status-line.tsx";
 import { EventsToolbar } from "./events-toolbar.tsx";
@@ -166,7 +166,7 @@ export function EventsLive() {
             <EventsStopped service={service} kept={totals?.events} />
           )
         ) : isEmpty && !filtered ? (
-          <ServiceEmpty id="events" service={service} text={eventsEmpty} />
+          <ServiceEmpty id="events" service={service} text={emptyAfter(rate?.total ?? 0)} isCleared={false} />
         ) : (
           <DataTable
             {...choice.tableProps}
