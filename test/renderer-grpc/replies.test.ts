@@ -74,6 +74,24 @@ it("[GRPC-111] the form shows and changes the same text as the JSON; what it doe
   expect(changed({ code: "NOT_FOUND" }, stepped)).toMatchObject({ status: { code: "NOT_FOUND", details: [{}] } });
 });
 
+it("[GRPC-351] a condition without its field is refused, and not left out", () => {
+  const unnamed = { of: "request", name: " ", test: "equals", value: "bad" } as const;
+  const problem = { field: "conditions", problem: "Condition 2 is of no field: enter which, or remove it." };
+  expect(changed({ conditions: [{ ...unnamed, name: "name" }, unnamed] })).toEqual(problem);
+  expect(
+    changed({
+      conditions: [
+        { ...unnamed, name: "name" },
+        { ...unnamed, of: "metadata", value: "" },
+      ],
+    }),
+  ).toEqual(problem);
+  expect(changed({ conditions: [{ ...unnamed, name: "name" }] })).toMatchObject({ when: { request: { name: "bad" } } });
+  // As a file may have it.
+  const odd = '{ "method": "a.B/C", "when": { "request": { "": 1 } }, "reply": {} }';
+  expect(changed({ name: "x" }, odd)).toMatchObject({ name: "x", when: { request: { "": 1 } } });
+});
+
 it("[GRPC-111] the details of a status are typed as one JSON object or a list of them", () => {
   const refused = '{ "method": "a.B/C", "status": "ABORTED" }';
   const detail = { "@type": "RetryInfo", retryDelay: "2s" };

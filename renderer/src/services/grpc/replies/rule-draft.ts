@@ -94,6 +94,10 @@ export function textOfDraft(
   if (json && "problem" in json) return { field: "json", problem: json.problem };
   const details = draft.answer === "status" && draft.details !== before.details ? detailsOf(draft.details) : {};
   if ("problem" in details) return { field: "details", problem: details.problem };
+  const unnamed = draft.conditions.findIndex(({ name }) => name.trim() === "");
+  // Without it the rule would answer other calls too.
+  if (unnamed !== -1 && JSON.stringify(draft.conditions) !== JSON.stringify(before.conditions))
+    return { field: "conditions", problem: `Condition ${unnamed + 1} is of no field: enter which, or remove it.` };
   if (draft.times !== "" && !/^[1-9]\d{0,8}$/.test(draft.times)) return { field: "times", problem: "Enter a number from 1, or nothing." };
   let changed = text;
   const set = (path: (string | number)[], value: unknown) => {

@@ -62,7 +62,7 @@ export function RuleForm({ form, services, schema }: RuleFormProps) {
         />
         <TextField form={form} name="name" label="Name" placeholder="optional" maxLength={100} />
       </FormColumns>
-      <Conditions conditions={draft.conditions} onChange={(conditions) => set({ conditions })} />
+      <Conditions conditions={draft.conditions} problem={form.problem("conditions")} onChange={(conditions) => set({ conditions })} />
       <AnswerFields form={form} services={services} schema={schema} />
       <FormColumns>
         <TextField form={form} name="delay" mono label="Delay" placeholder="250ms, 2s" />
@@ -83,10 +83,11 @@ export function RuleForm({ form, services, schema }: RuleFormProps) {
 
 interface ConditionsProps {
   readonly conditions: readonly ConditionDraft[];
+  readonly problem: string | undefined;
   readonly onChange: (conditions: readonly ConditionDraft[]) => void;
 }
 
-function Conditions({ conditions, onChange }: ConditionsProps) {
+function Conditions({ conditions, problem, onChange }: ConditionsProps) {
   const change = (at: number, part: Partial<ConditionDraft>) =>
     onChange(conditions.map((condition, index) => (index === at ? { ...condition, ...part } : condition)));
   const add: ConditionDraft = { of: "request", name: "", test: "equals", value: "" };
@@ -116,6 +117,7 @@ function Conditions({ conditions, onChange }: ConditionsProps) {
             aria-label={`Condition ${index + 1}, field`}
             placeholder={of === "request" ? "address.city" : "x-tenant"}
             value={name}
+            error={problem !== undefined && name.trim() === ""}
             spellCheck={false}
             onChange={(event) => change(index, { name: event.currentTarget.value })}
           />
@@ -143,6 +145,7 @@ function Conditions({ conditions, onChange }: ConditionsProps) {
           </ActionIcon>
         </div>
       ))}
+      {problem !== undefined && <Input.Error mt={6}>{problem}</Input.Error>}
     </section>
   );
 }
