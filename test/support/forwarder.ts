@@ -51,6 +51,12 @@ export class Forwarder {
     });
   }
 
+  /** Ends all connections, and lets no other one through until there is a target again. */
+  cut(): void {
+    this.target = 0;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
   /** To whatever is asked. */
   answerWith(answer: string | undefined): void {
     this.answer = answer;

@@ -73,6 +73,8 @@ export class Incoming {
 
   release(): void {
     this.state = "idle";
+    // `position` may be another one.
+    this.wake();
     this.goOn();
   }
 

@@ -304,8 +304,8 @@ export class RedisSessionStore implements SessionStore {
       if (anew) operations.push({ type: "end session", key });
       const written: string[] = [];
       const removed: string[] = [];
-      // Others have not got that message yet.
-      if (place && (isLate || isLater(place.id, position))) written.push(aheadField, placeText(place));
+      // Others have not got that message yet. `keep` may have removed an earlier place.
+      if (place && (isLate || isLater(place.id, position))) fields.set(aheadField, placeText(place));
       const released: string[] = [];
       for (const [field, value] of fields) {
         if (value !== undefined) written.push(field, value);

@@ -91,13 +91,15 @@ export class SessionOwnership {
   /** Nobody here is about to open the session: others may have it. */
   private rest(clientId: string): void {
     if (this.isBusyWith(clientId)) return;
-    const { parts, wanted } = this;
-    if (this.unclaimed.has(clientId) && parts.isConnected) {
+    const { parts, wanted, unclaimed } = this;
+    if (!parts.engine.sessions.has(clientId)) {
+      // The connection closed before the session was opened.
+      unclaimed.delete(clientId);
+      parts.note({ type: "release", clientId });
+    } else if (unclaimed.has(clientId) && parts.isConnected) {
       void this.claimLate(clientId).then(() => this.rest(clientId));
       return;
     }
-    // The connection closed before the session was opened.
-    if (!parts.engine.sessions.has(clientId)) parts.note({ type: "release", clientId });
     const waiting = wanted.get(clientId) ?? [];
     wanted.delete(clientId);
     for (const [from, one] of waiting) this.answerWanted(one, from);
@@ -181,6 +183,8 @@ export class SessionOwnership {
     const { parts } = this;
     const { to, clientId, cleanStart } = wanted;
     if (to !== parts.brokerId) return;
+    // Redis does not have what the session got meanwhile. The other broker asks again.
+    if (!parts.isConnected || parts.comingBack) return;
     if (this.isBusyWith(clientId)) {
       this.wanted.set(clientId, (this.wanted.get(clientId) ?? new Map<string, Wanted>()).set(from, wanted));
       return;

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from "vitest";
+import { Incoming, type IncomingOptions } from "../../../servers/mqtt/cluster/incoming.ts";
 import { type RedisOperation, valuesOf } from "../../../servers/mqtt/cluster/redis-operation.ts";
 import { RedisSessionStore } from "../../../servers/mqtt/cluster/redis-session-store.ts";
 import { Delivery } from "../../../servers/mqtt/engine/delivery/delivery.ts";
@@ -34,6 +35,29 @@ it("[MQTT-532] what a session has missed is written with its place in the journa
     ["HSET", "session", expect.any(String), "d3", expect.any(String)],
     ["HDEL", "at", "ahead"],
   ]);
+  // Opened while a message for thousands is delivered, which is not in the broker's position yet.
+  store.keep({ ...open, inflight: { inOrder: () => [] } } as unknown as Session);
+  const message = new Message({ topic: "t", payload: Buffer.from("x"), qos: 1, retain: false });
+  message.journalPlace = { id: "10-0", index: 0 };
+  store.queued(session, new Delivery(message, 1, false, undefined, undefined));
+  expect(commit("9-0")).toEqual([
+    ["HSET", "session", expect.any(String), "ahead", "10-0 0", "d4", expect.any(String)],
+    ["HDEL", "at"],
+  ]);
+});
+
+it("[MQTT-221] who waits for a place in the journal that an emptied Redis does not have goes on when that is back", async () => {
+  const incoming = new Incoming({ arrears: { clear: ignored } } as IncomingOptions);
+  incoming.lost();
+  let hasGoneOn = false;
+  const waiting = incoming.reached("5-0")?.then(() => {
+    hasGoneOn = true;
+  });
+  incoming.hold();
+  incoming.position = "9-0";
+  incoming.release();
+  await Promise.race([waiting, new Promise(setImmediate)]);
+  expect(hasGoneOn).toBe(true);
 });
 
 const deliveriesIn = (operations: readonly RedisOperation[]) =>

@@ -1,10 +1,14 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { decodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
+import { decodeFrame, encodeFrame } from "../../../servers/mqtt/cluster/frame.ts";
 import { createFrameBus } from "../../../servers/mqtt/cluster/frame-bus.ts";
+import { GroupMembers } from "../../../servers/mqtt/cluster/group-members.ts";
+import { type OwnershipOptions, SessionOwnership } from "../../../servers/mqtt/cluster/session-ownership.ts";
 import { TurnShare } from "../../../servers/mqtt/engine/connection/turn-share.ts";
 import { FlushScheduler } from "../../../servers/mqtt/engine/delivery/flush-scheduler.ts";
+import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
+import { Forwarder } from "../../support/forwarder.ts";
 import { connectPacket, connectWire, openWire } from "../harness.ts";
-import { describeCluster, kept, openRedis, startMember, startPair } from "./cluster-harness.ts";
+import { describeCluster, Inbox, kept, leave, openRedis, publishAcknowledged, startMember, startPair } from "./cluster-harness.ts";
 
 /** CONNECTs of the brokers in this process wait for their turn until `goOn`. */
 function holdConnects() {
@@ -32,6 +36,22 @@ async function countWanted(url: string): Promise<() => number> {
   await redis.subscribe(channel);
   return () => count;
 }
+
+it("[MQTT-535] clients that connect while Redis is lost and open no session are not remembered", async () => {
+  const parts = {
+    ...{ isConnected: false, comingBack: undefined, brokerId: "me", note: () => {}, flush: () => {} },
+    engine: { sessions: new Map() },
+  };
+  const ownership = new SessionOwnership({ parts, patienceMs: 1_000, mayBury: () => false } as unknown as OwnershipOptions);
+  for (let client = 0; client < 1_000; client++) {
+    const clientId = `client ${client}`;
+    expect(await ownership.bring(clientId, false)).toBe(true);
+    ownership.settled(clientId);
+  }
+  await new Promise(setImmediate);
+  const { unclaimed, opening, bringing } = ownership as unknown as Record<"unclaimed" | "opening" | "bringing", ReadonlySet<string>>;
+  expect([unclaimed.size, opening.size, bringing.size]).toEqual([0, 0, 0]);
+});
 
 const kinds: readonly (readonly [string, (clientId: string) => object])[] = [
   ["kept", kept],
@@ -114,5 +134,67 @@ describeCluster("a session that is wanted at two brokers", (nextUrl) => {
     await client.expect("connack");
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x8b });
     expect(await redis.hget("backlot:mqtt:owners", "c")).toBe("another");
+  });
+
+  it("[MQTT-534] stays where it is opened while Redis is lost there, and goes to the other broker, with what came meanwhile, when Redis is back", async () => {
+    const url = new URL(nextUrl());
+    const forwarder = new Forwarder(Number(url.port));
+    await forwarder.listen();
+    const patient = { clusterTimeoutMs: 60_000 };
+    const one = await startMember(`redis://127.0.0.1:${forwarder.port}${url.pathname}`, patient);
+    const other = await startMember(url.href, patient);
+    const wanted = await countWanted(url.href);
+    const publisher = await connectWire(one, 5);
+    const connects = holdConnects();
+    const first = await openWire(one, 5);
+    first.send(connectPacket(5, "c", kept("c")));
+    await expect.poll(() => connects.held.length).toBe(1);
+    const second = await openWire(other, 5);
+    second.send(connectPacket(5, "c", kept("c")));
+    await expect.poll(wanted).toBeGreaterThanOrEqual(2);
+    const port = forwarder.target;
+    forwarder.cut();
+    await expect.poll(() => one.logs.filter((line) => line.includes("Redis is lost")).length).toBe(1);
+    connects.goOn();
+    await first.expect("connack");
+    await first.subscribe("t", { qos: 1 });
+    first.destroy();
+    await expect.poll(() => one.act("client.read", { clientId: "c" })).toMatchObject({ connected: false });
+    await publishAcknowledged(publisher, "t", "meanwhile");
+    // It is connected, and has not written its sessions yet.
+    const { announceAgain } = GroupMembers.prototype;
+    let asked = Number.POSITIVE_INFINITY;
+    const spy = vi.spyOn(GroupMembers.prototype, "announceAgain").mockImplementation(async function (this: GroupMembers) {
+      asked = wanted();
+      await expect.poll(wanted).toBeGreaterThan(asked + 1);
+      await announceAgain.call(this);
+    });
+    onTestFinished(() => spy.mockRestore());
+    forwarder.target = port;
+    expect((await second.expect("connack")).sessionPresent).toBe(true);
+    expect(wanted()).toBeGreaterThan(asked + 1);
+    const inbox = new Inbox(second);
+    await expect.poll(() => inbox.payloads).toEqual(["meanwhile"]);
+  });
+
+  it("[MQTT-534] stays where a broker that was disconnected reads in the journal that it was wanted", async () => {
+    const url = nextUrl();
+    const [one, other] = await startPair(url);
+    const redis = await openRedis(url);
+    const client = await connectWire(one, 5, kept("c"));
+    await client.subscribe("t", { qos: 1 });
+    await leave(client);
+    const owner = (await redis.hget("backlot:mqtt:owners", "c")) ?? "";
+    const message = new Message({ topic: "t", payload: Buffer.from("missed"), qos: 1, retain: false });
+    const entries = [
+      { type: "message", message, routed: true, kept: false },
+      { type: "wanted", to: owner, clientId: "c", cleanStart: false },
+    ] as const;
+    await redis.xadd("backlot:mqtt:journal", "*", "f", encodeFrame({ from: "third", seq: 1, entries }));
+    await redis.call("CLIENT", "KILL", "TYPE", "pubsub");
+    for (const { logs } of [one, other])
+      await expect.poll(() => logs.filter((line) => line.includes("Redis is back")).length, { timeout: 20_000 }).toBe(1);
+    const inbox = new Inbox(await connectWire(other, 5, kept("c")));
+    await expect.poll(() => inbox.payloads).toEqual(["missed"]);
   });
 });
