@@ -4,6 +4,7 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
 /** As `fromBinary` of protobuf-es has it; it reads no deeper. */
 const deepest = 100;
+const longestVarint = 10;
 
 interface Counting {
   readonly most: number;
@@ -95,8 +96,8 @@ class MessageWalk {
     const value = field.mapKind === "scalar" ? field.scalar : ScalarType.INT32;
     this.#fieldsUntil(end, depth, undefined, (number, wireType) => {
       if (number > 2) this.#unknown(number, wireType, depth);
-      else if (number === 1) this.#scalar(field.mapKey, wireType, number, end, depth);
-      else if (!field.message) this.#scalar(value, wireType, number, end, depth);
+      else if (number === 1) this.#scalar(field, field.mapKey, wireType, number, end, depth);
+      else if (!field.message) this.#scalar(field, value, wireType, number, end, depth);
       else if (wireType === WireType.LengthDelimited) this.message(field.message, this.#end(end), depth + 1);
       else this.#misfit(number, wireType, depth);
     });
@@ -119,14 +120,15 @@ class MessageWalk {
     }
     switch (field.fieldKind) {
       case "map":
-        if (wireType === WireType.LengthDelimited) this.#entry(field, this.#end(end), depth + 1);
+        // It is no level of its own.
+        if (wireType === WireType.LengthDelimited) this.#entry(field, this.#end(end), depth);
         else this.#misfit(number, wireType, depth);
         break;
       case "scalar":
-        this.#scalar(field.scalar, wireType, number, end, depth);
+        this.#scalar(field, field.scalar, wireType, number, end, depth);
         break;
       case "enum":
-        this.#scalar(ScalarType.INT32, wireType, number, end, depth);
+        this.#scalar(field, ScalarType.INT32, wireType, number, end, depth);
         break;
       default:
         this.#listOrMessage(field, wireType, number, end, depth);
@@ -143,15 +145,25 @@ class MessageWalk {
     if (field.fieldKind === "list" && field.listKind !== "message") {
       const scalar = field.listKind === "enum" ? ScalarType.INT32 : field.scalar;
       if (wireType === WireType.LengthDelimited && wireTypeOf(scalar) !== WireType.LengthDelimited) this.#packed(wireTypeOf(scalar), end);
-      else this.#scalar(scalar, wireType, number, end, depth);
+      else this.#scalar(field, scalar, wireType, number, end, depth);
     } else if (field.delimitedEncoding && wireType === WireType.StartGroup) this.message(field.message, end, depth + 1, number);
     else if (!field.delimitedEncoding && wireType === WireType.LengthDelimited) this.message(field.message, this.#end(end), depth + 1);
     else this.#misfit(number, wireType, depth);
   }
 
-  #scalar(scalar: ScalarType, wireType: WireType, number: number, end: number, depth: number): void {
+  #scalar(
+    { utf8Validation }: DescField & { readonly utf8Validation?: boolean },
+    scalar: ScalarType,
+    wireType: WireType,
+    number: number,
+    end: number,
+    depth: number,
+  ): void {
     if (wireType !== wireTypeOf(scalar)) this.#misfit(number, wireType, depth);
-    else if (scalar === ScalarType.STRING) this.#text(end);
+    // Texts of proto2 may be anything.
+    else if (scalar === ScalarType.STRING && utf8Validation) this.#text(end);
+    // At most ten bytes.
+    else if (wireType === WireType.Varint) this.#reader.uint32();
     else this.#unknown(number, wireType, depth);
   }
 
@@ -185,12 +197,17 @@ class MessageWalk {
 
   #packed(wireType: WireType, outer: number): void {
     const [from, end] = this.#skipRange(outer);
-    if (
-      wireType === WireType.Varint
-        ? end > from && (this.#bytes[end - 1] as number) >= 0x80
-        : (end - from) % (wireType === WireType.Bit64 ? 8 : 4) !== 0
-    )
-      throw new Error("not whole numbers");
+    const isWhole = wireType === WireType.Varint ? this.#areVarints(from, end) : (end - from) % (wireType === WireType.Bit64 ? 8 : 4) === 0;
+    if (!isWhole) throw new Error("not whole numbers");
+  }
+
+  #areVarints(from: number, end: number): boolean {
+    let continued = 0;
+    for (let at = from; at < end; at++) {
+      continued = (this.#bytes[at] as number) >= 0x80 ? continued + 1 : 0;
+      if (continued === longestVarint) return false;
+    }
+    return continued === 0;
   }
 
   #fieldsOf(type: DescMessage): ReadonlyMap<number, DescField> {
