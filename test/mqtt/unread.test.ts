@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
+import { WaitingWrites } from "../../servers/mqtt/engine/delivery/waiting-writes.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { serveSocket } from "../../servers/mqtt/listeners/socket-transport.ts";
-import { WaitingWrites } from "../../servers/mqtt/listeners/waiting-writes.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { connectWire, openWireWebSocket, startBroker, WireClient } from "./harness.ts";
 import { MemoryClient, startEngine } from "./memory-client.ts";

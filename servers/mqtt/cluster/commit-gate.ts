@@ -1,45 +1,23 @@
+import { FairOrder } from "../../core/turns/fair-order.ts";
 import type { GatedClient } from "../engine/cluster-link.ts";
 import type { Transport } from "../engine/delivery/output.ts";
+import { WaitingWrites } from "../engine/delivery/waiting-writes.ts";
 
 /** In one turn of the event loop, of writing each: answers for clients that ask for little, and the rest. */
 const sliceMs = 4;
 
-interface Waiting {
-  readonly transport: GatedTransport;
-  readonly commit: number;
-}
-
-/** Writes in their order, which is that of the commits they wait for. */
-class WaitingWrites {
-  private writes: Waiting[] = [];
-  private first = 0;
-
-  push(waiting: Waiting): void {
-    this.writes.push(waiting);
-  }
-
-  /** Takes the first one, if the commit that it waits for is done. */
-  shift(done: number): GatedTransport | undefined {
-    const next = this.writes[this.first];
-    if (!next || next.commit > done) return undefined;
-    this.first++;
-    if (this.first === this.writes.length || this.first > 1_024) {
-      this.writes = this.writes.slice(this.first);
-      this.first = 0;
-    }
-    return next.transport;
-  }
-}
-
 /**
  * Delays writes to clients until the commits in progress are done: an acknowledgement is sent only when the acknowledged
- * data is in Redis. One message may be for thousands: what a commit has held up is written over several turns of the event loop.
+ * data is in Redis. One message may be for thousands: what a commit has held up is written over several turns of the event loop, in which addresses and their
+ * clients take turns, with all that a client waits for.
  */
 export class CommitGate {
   private begun = 0;
   private done = 0;
-  private readonly urgent = new WaitingWrites();
-  private readonly usual = new WaitingWrites();
+  /** By the commit for which the first of their writes waits. */
+  private readonly waiting = new Map<number, GatedTransport[]>();
+  private readonly urgent = new FairOrder<GatedTransport>();
+  private readonly usual = new FairOrder<GatedTransport>();
   private isWriting = false;
   private readonly now: () => number;
 
@@ -54,14 +32,23 @@ export class CommitGate {
 
   end(commit: number): void {
     if (commit <= this.done) return;
-    this.done = commit;
+    this.reach(commit);
     if (!this.isWriting) this.writeSome();
+  }
+
+  private reach(commit: number): void {
+    this.done = commit;
+    for (const [awaited, transports] of this.waiting) {
+      if (awaited > commit) continue;
+      this.waiting.delete(awaited);
+      for (const transport of transports) (transport.isUrgent ? this.urgent : this.usual).add(transport);
+    }
   }
 
   /** Discards the writes that wait for refused commits. */
   discard(): void {
-    this.done = this.begun;
-    for (const line of [this.urgent, this.usual]) for (let next = line.shift(this.done); next; next = line.shift(this.done)) next.discard();
+    this.reach(this.begun);
+    for (const line of [this.urgent, this.usual]) for (let next = line.take(); next; next = line.take()) next.discard();
   }
 
   /** Redis is lost: releases all waiting writes. */
@@ -71,7 +58,7 @@ export class CommitGate {
 
   /** The same at once: the broker stops. */
   close(): void {
-    this.done = this.begun;
+    this.reach(this.begun);
     while (this.write(this.urgent) || this.write(this.usual));
   }
 
@@ -84,8 +71,11 @@ export class CommitGate {
     return new GatedTransport(this, transport, client);
   }
 
-  add(transport: GatedTransport, commit: number, isUrgent: boolean): void {
-    (isUrgent ? this.urgent : this.usual).push({ transport, commit });
+  /** It has writes that wait for the commit. */
+  add(transport: GatedTransport, commit: number): void {
+    const others = this.waiting.get(commit);
+    if (others) others.push(transport);
+    else this.waiting.set(commit, [transport]);
   }
 
   private readonly writeSome = (): void => {
@@ -99,16 +89,23 @@ export class CommitGate {
   };
 
   /** False if none may be written. */
-  private write(line: WaitingWrites): boolean {
-    const next = line.shift(this.done);
-    next?.writeNext();
+  private write(line: FairOrder<GatedTransport>): boolean {
+    const next = line.take();
+    next?.writeUpTo(this.done);
     return next !== undefined;
   }
 }
 
+/** Writes that wait for the same commit. */
+interface HeldWrites {
+  readonly commit: number;
+  readonly writes: WaitingWrites;
+}
+
 class GatedTransport implements Transport {
-  private held: Buffer[] = [];
-  private heldBytes = 0;
+  private held: HeldWrites[] = [];
+  /** The gate calls it when its time has come; once for all that it holds. */
+  private isAwaited = false;
   private hasUsual = false;
   private ending = false;
   private readonly gate: CommitGate;
@@ -121,42 +118,64 @@ class GatedTransport implements Transport {
     this.client = client;
   }
 
+  get key(): string {
+    return this.client.key;
+  }
+
   get pendingBytes(): number {
-    return this.inner.pendingBytes + this.heldBytes;
+    return this.held.reduce((sum, { writes }) => sum + writes.bytes, this.inner.pendingBytes);
   }
 
   get arrivingBytes(): number {
     return this.inner.arrivingBytes ?? 0;
   }
 
+  /** It has answers only, for a client that asks for little. */
+  get isUrgent(): boolean {
+    return !this.hasUsual;
+  }
+
   write(bytes: Buffer, isUrgent = false): boolean {
     const commit = this.gate.underWay;
-    if (commit === 0 && this.held.length === 0) return this.inner.write(bytes, isUrgent);
-    if (this.held.length === 0) this.hasUsual = false;
+    let last = this.held.at(-1);
+    if (commit === 0 && !last) return this.inner.write(bytes, isUrgent);
+    if (!last) this.hasUsual = false;
     if (!isUrgent) this.hasUsual = true;
-    this.held.push(bytes);
-    this.heldBytes += bytes.length;
     // Behind all that it has written before.
-    this.gate.add(this, commit, !this.hasUsual);
-    // The transport owns the memory until then.
-    return false;
+    if (!last || last.commit < commit) {
+      last = { commit, writes: new WaitingWrites() };
+      this.held.push(last);
+      this.await();
+    }
+    return last.writes.add(bytes);
+  }
+
+  private await(): void {
+    const [first] = this.held;
+    if (this.isAwaited || !first) return;
+    this.isAwaited = true;
+    this.gate.add(this, first.commit);
   }
 
   /** Never throws: a failing transport is destroyed and its connection closed. */
-  writeNext(): void {
-    const bytes = this.held.shift();
-    // It was destroyed.
-    if (!bytes) return;
-    this.client.run(() => {
-      try {
-        this.heldBytes -= bytes.length;
-        this.inner.write(bytes);
-        if (this.held.length === 0) this.settle();
-      } catch (error) {
-        this.destroy();
-        throw error;
+  writeUpTo(done: number): void {
+    this.isAwaited = false;
+    // Else it was destroyed.
+    if (this.held.length > 0) this.client.run(() => this.writeHeld(done));
+    this.await();
+  }
+
+  private writeHeld(done: number): void {
+    try {
+      for (let first = this.held[0]; first && first.commit <= done; first = this.held[0]) {
+        this.held.shift();
+        for (const bytes of first.writes.take()) this.inner.write(bytes);
       }
-    });
+      if (this.held.length === 0) this.settle();
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
   }
 
   private settle(): void {
@@ -166,9 +185,9 @@ class GatedTransport implements Transport {
 
   /** Drops all that waits. A packet in several chunks is written at once, so the stream stays valid. */
   discard(): void {
+    this.isAwaited = false;
     if (this.held.length === 0) return;
     this.held = [];
-    this.heldBytes = 0;
     this.client.run(() => this.settle());
   }
 
@@ -179,7 +198,6 @@ class GatedTransport implements Transport {
 
   destroy(): void {
     this.held = [];
-    this.heldBytes = 0;
     this.inner.destroy();
   }
 

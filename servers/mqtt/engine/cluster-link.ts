@@ -5,6 +5,8 @@ import type { Session } from "./session/session.ts";
 
 /** A connection whose writes may wait. */
 export interface GatedClient {
+  /** Of its address, as `rateLimitKey` has it. */
+  readonly key: string;
   /** Called when delayed writes may be sent. */
   drained(): void;
   /** Runs a step for the connection: an error in it ends only this connection. */

@@ -164,8 +164,9 @@ export class Engine {
   /** Opens a client's connection; the caller passes received bytes to `receive`, and calls `drained` and `close`. */
   open(transport: Transport, origin: ConnectionOrigin, place = this.takePlace(addressOf(origin), () => {})): Connection {
     const { cluster } = this;
+    const key = rateLimitKey(addressOf(origin));
     const gated = cluster
-      ? cluster.gate(transport, { drained: () => connection.drained(), run: (step) => connection.run(step) })
+      ? cluster.gate(transport, { key, drained: () => connection.drained(), run: (step) => connection.run(step) })
       : transport;
     const connection: Connection = new Connection(this, gated, origin, place);
     if (place) {

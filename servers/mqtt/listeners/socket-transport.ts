@@ -3,10 +3,10 @@ import type { TLSSocket } from "node:tls";
 import { lingeringClose } from "../../core/net/client-socket.ts";
 import { endsBy } from "../../core/net/open-sockets.ts";
 import type { Transport } from "../engine/delivery/output.ts";
+import { WaitingWrites } from "../engine/delivery/waiting-writes.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ConnectionOrigin, faultText } from "../engine/engine-observer.ts";
 import { readIntoSharedBuffer } from "./shared-read-buffer.ts";
-import { WaitingWrites } from "./waiting-writes.ts";
 
 class SocketTransport implements Transport {
   /** All that had to wait is sent. */

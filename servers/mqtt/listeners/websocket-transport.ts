@@ -13,9 +13,9 @@ import { oneStep } from "../../core/turns/work-connection.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { Place } from "../engine/connection/places.ts";
 import type { Transport } from "../engine/delivery/output.ts";
+import { WaitingWrites } from "../engine/delivery/waiting-writes.ts";
 import type { Engine } from "../engine/engine.ts";
 import { certificateName, openSafely, peerOf } from "./socket-transport.ts";
-import { WaitingWrites } from "./waiting-writes.ts";
 
 const lingerMs = 1_000;
 /** [MQTT-6.0.0-3]; 3.1 clients request the second one. */

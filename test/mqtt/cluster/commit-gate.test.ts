@@ -8,7 +8,7 @@ function openGate() {
   const written: string[] = [];
   const ended: string[] = [];
   const gate = new CommitGate(() => now);
-  const open = (name: string, fails = false): Transport => {
+  const open = (name: string, { fails = false, key = "10.0.0.1" } = {}): Transport => {
     const transport: Transport = {
       pendingBytes: 0,
       arrivingBytes: name.length,
@@ -30,7 +30,7 @@ function openGate() {
         ended.push(`${name} failed`);
       }
     };
-    return gate.wrap(transport, { drained() {}, run });
+    return gate.wrap(transport, { key, drained() {}, run });
   };
   return { gate, written, ended, open };
 }
@@ -46,10 +46,10 @@ it("[MQTT-471] what a commit has held up for thousands is written over several t
   gate.end(commit);
   expect(written.length).toBeLessThan(20);
   expect(written).toContain("asking pong");
-  // Behind what waits.
+  // Behind what it waits for, and in one write with it.
   many[99]?.write(Buffer.from("y"));
-  await expect.poll(() => written.length).toBe(102);
-  expect(written.filter((text) => !text.startsWith("asking"))).toEqual([...many.map((_, index) => `${index} x`), "99 y"]);
+  await expect.poll(() => written.length).toBe(101);
+  expect(written.filter((text) => !text.startsWith("asking"))).toEqual(many.map((_, index) => `${index} ${index === 99 ? "xy" : "x"}`));
   many[0]?.write(Buffer.from("z"));
   expect(written.at(-1)).toBe("0 z");
 });
@@ -69,13 +69,30 @@ it("[MQTT-471] bytes for one client stay in order, whatever each part waits for"
   const ofClient = () => written.filter((text) => text.startsWith("a "));
   expect(ofClient()).toEqual(["a 1"]);
   gate.end(two);
-  await expect.poll(ofClient).toEqual(["a 1", "a 2", "a 3"]);
+  await expect.poll(ofClient).toEqual(["a 1", "a 23"]);
+});
+
+it("[MQTT-540] clients of other addresses do not wait for what many of one address are sent, which is written together for each", async () => {
+  const { gate, written, open } = openGate();
+  const many = Array.from({ length: 1_000 }, (_, index) => open(`${index}`));
+  for (let round = 0; round < 20; round++) {
+    gate.begin();
+    for (const transport of many) transport.write(Buffer.from(`${round},`));
+  }
+  const other = open("other", { key: "10.0.0.2" });
+  other.write(Buffer.from("ack"));
+  gate.open();
+  await expect.poll(() => many.every(({ pendingBytes }) => pendingBytes === 0)).toBe(true);
+  // Its address comes second, behind all of the first client.
+  expect(written.findIndex((text) => !text.startsWith("0 "))).toBe(written.indexOf("other ack"));
+  const ofFirst = written.filter((text) => text.startsWith("0 "));
+  expect(ofFirst.map((text) => text.slice(2)).join("")).toBe(Array.from({ length: 20 }, (_, round) => `${round},`).join(""));
 });
 
 it("[MQTT-471] a client that is gone, or fails, holds up nobody, and at the stop all is written at once", async () => {
   const { gate, written, ended, open } = openGate();
   const first = gate.begin();
-  const [gone, failing, leaving] = [open("gone"), open("failing", true), open("leaving")];
+  const [gone, failing, leaving] = [open("gone"), open("failing", { fails: true }), open("leaving")];
   for (const transport of [gone, failing, leaving]) transport.write(Buffer.from("x"));
   expect([gone.pendingBytes, gone.arrivingBytes]).toEqual([1, 4]);
   gone.destroy();
