@@ -149,7 +149,8 @@ export const mqttDisconnectReasons = {
 
 export const mqttActions = {
   /** Publishes as the broker itself; the result is how many subscriptions it matched. */
-  publish: operation<{ readonly matched: number }>()(publishParams),
+  /** `matched`: subscriptions of this broker. `cluster`: other brokers may have subscribers. */
+  publish: operation<{ readonly matched: number; readonly cluster?: true }>()(publishParams),
 
   "client.list": operation<MqttClientPage>()(
     z.strictObject({ text: z.string().max(500).default(""), connected: z.boolean().optional(), ...page }),

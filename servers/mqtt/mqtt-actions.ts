@@ -47,7 +47,7 @@ export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
       const message = messageOfParams(params);
       publish(message);
       await engine.broadcasts.delivered(message);
-      return { matched: message.matched };
+      return { matched: message.matched, ...(engine.cluster && { cluster: true as const }) };
     },
 
     "client.list": (query) => engine.scheduler.inTurns(findClients(engine, clientFaults, query)),

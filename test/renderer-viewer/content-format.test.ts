@@ -170,6 +170,22 @@ describe("pictures", () => {
     expect(imageSize(Uint8Array.from(start))).toEqual({ format, width, height });
   });
 
+  it("[BL-551] have the size that decoders find: fill bytes, and what is no marker, are skipped", () => {
+    const frame = [0xff, 0xc0, 0, 17, 8, 0x12, 0x34, 0x56, 0x78, 3];
+    const comment = (...content: number[]) => [0xff, 0xfe, 0, 2 + content.length, ...content];
+    const size = { format: "JPEG", width: 0x5678, height: 0x1234 };
+    const small = [0xff, 0xc0, 0, 17, 8, 0, 16, 0, 16, 3];
+    for (const start of [
+      [...comment(1, 2), ...frame],
+      [0xff, 0xff, 0xff, ...comment(...small), 0xff, ...frame],
+      [1, 2, 3, ...comment(...small), 0xff, 0x00, ...frame],
+      [0xff, 0x01, 0xff, 0xd0, ...frame],
+    ])
+      expect(imageSize(Uint8Array.from([0xff, 0xd8, ...start])), String(start)).toEqual(size);
+    // The picture's data begins without a size.
+    expect(imageSize(Uint8Array.from([0xff, 0xd8, 0xff, 0xda, 0, 2, ...small]))).toBeUndefined();
+  });
+
   it("that are cut are not an error", () => {
     for (const start of [[0x89, 0x50], [0xff, 0xd8, 0xff], [...bytes("RIFF")], [...bytes("GIF8")]]) {
       expect(imageSize(Uint8Array.from(start))).toBeUndefined();

@@ -5,18 +5,37 @@ const decodedPixelsLimit = 16_000_000;
 
 export const imageLabel = ({ format, width, height }: ImageSize): string => `${format} picture, ${width} by ${height} pixels`;
 
+interface DrawOptions {
+  /** Asked before and after it is decoded; null if it is no longer wanted. */
+  readonly canvasOf: () => HTMLCanvasElement | null;
+  /** In pixels of the canvas; without it the image has its own size. */
+  readonly size?: { readonly width: number; readonly height: number };
+}
+
+/** One picture at a time has all of its pixels in memory: a body may have many. */
+let decoding: Promise<unknown> = Promise.resolve();
+
 /**
- * Draws an image from its pixels on a canvas: nothing is loaded as a document, and the content security policy stays strict. `canvasOf` is asked when it
- * is decoded, and returns null if it is no longer wanted. Resolves with the reason why it is not drawn, or undefined.
+ * Draws an image from its pixels on a canvas: nothing is loaded as a document, and the content security policy stays strict. Resolves with the reason why it
+ * is not drawn, or undefined.
  */
-export async function drawImage(
+export function drawImage(bytes: Uint8Array<ArrayBuffer>, image: ImageSize, options: DrawOptions): Promise<string | undefined> {
+  const drawn = decoding.then(() => draw(bytes, image, options));
+  decoding = drawn;
+  return drawn;
+}
+
+/** Never rejects. */
+async function draw(
   bytes: Uint8Array<ArrayBuffer>,
   { format, width, height }: ImageSize,
-  canvasOf: () => HTMLCanvasElement | null,
+  { canvasOf, size }: DrawOptions,
 ): Promise<string | undefined> {
   if (width * height > decodedPixelsLimit) return "Too large to display.";
+  if (!canvasOf()) return undefined;
   try {
-    const bitmap = await createImageBitmap(new Blob([bytes], { type: `image/${format.toLowerCase()}` }));
+    const scaled = size && { resizeWidth: size.width, resizeHeight: size.height };
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: `image/${format.toLowerCase()}` }), scaled);
     const canvas = canvasOf();
     if (canvas) {
       canvas.width = bitmap.width;

@@ -37,14 +37,30 @@ function webpSize(bytes: Uint8Array, view: DataView): ImageSize | undefined {
   }
 }
 
-/** The size is in the first start-of-frame segment (ITU T.81 B.2.2). */
+/**
+ * The size is in the first start-of-frame segment (ITU T.81 B.2.2). Segments are found as decoders find them, which skip fill bytes and what is no marker: the
+ * size that is read elsewhere would not be that of the picture.
+ */
 function jpegSize(bytes: Uint8Array, view: DataView): ImageSize | undefined {
-  let at = 2;
-  while (at + 9 <= bytes.length && bytes[at] === 0xff) {
-    const marker = bytes[at + 1]!;
+  for (let at = afterMarker(bytes, 2); at + 7 < bytes.length; at = afterMarker(bytes, at)) {
+    const marker = bytes[at - 1]!;
+    // The data of the picture, or its end.
+    if (marker === 0xda || marker === 0xd9) return undefined;
     const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
-    if (isFrame) return { format: "JPEG", width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
-    at += 2 + view.getUint16(at + 2);
+    if (isFrame) return { format: "JPEG", width: view.getUint16(at + 5), height: view.getUint16(at + 3) };
+    const isAlone = marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
+    if (!isAlone) at += Math.max(2, view.getUint16(at));
   }
   return undefined;
+}
+
+/** The place behind the next marker: 0xff, maybe several times, and a byte that is neither that nor 0. */
+function afterMarker(bytes: Uint8Array, from: number): number {
+  let at = from;
+  do {
+    while (at < bytes.length && bytes[at] !== 0xff) at++;
+    while (at < bytes.length && bytes[at] === 0xff) at++;
+    at++;
+  } while (at < bytes.length && bytes[at - 1] === 0);
+  return at;
 }

@@ -19,7 +19,9 @@ export function ImageView({ bytes, size, isCut }: ImageViewProps) {
     setProblem(undefined);
     if (isCut) return;
     let shown = true;
-    void drawImage(bytes, { format, width, height }, () => (shown ? canvas.current : null)).then((found) => shown && setProblem(found));
+    void drawImage(bytes, { format, width, height }, { canvasOf: () => (shown ? canvas.current : null) }).then(
+      (found) => shown && setProblem(found),
+    );
     return () => {
       shown = false;
     };

@@ -28,7 +28,9 @@ class ImageWidget extends WidgetType {
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
     box.append(canvas);
-    void drawImage(bytes, size, () => (canvas.isConnected ? canvas : null)).then((problem) => {
+    const perPixel = Math.max(1, window.devicePixelRatio);
+    const drawn = { width: Math.min(size.width, Math.ceil(width * perPixel)), height: Math.min(size.height, Math.ceil(height * perPixel)) };
+    void drawImage(bytes, size, { canvasOf: () => (canvas.isConnected ? canvas : null), size: drawn }).then((problem) => {
       if (problem !== undefined) box.replaceChildren(problem);
     });
     return box;

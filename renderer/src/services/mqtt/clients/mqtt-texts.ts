@@ -1,5 +1,6 @@
 import type { MqttSubscription } from "../../../../../contract/services/mqtt-client.ts";
 import type { MqttMessageSummary, MqttOwnPublisher } from "../../../../../contract/traffic/mqtt.ts";
+import { formatCountOf } from "../../../ui/texts/quantity.ts";
 
 /** The version of a protocol level: 3 is 3.1, 4 is 3.1.1. */
 export function versionText(level: number): string {
@@ -46,6 +47,12 @@ export const publisherText = ({
 /** In a cluster, other brokers may have subscribers, which is not known here. */
 export const noSubscriberText = ({ cluster }: Pick<MqttMessageSummary, "cluster">): string =>
   cluster ? "No subscriber here" : "No subscriber";
+
+/** What the page says of a message that it has published. */
+export function publishedText({ matched, cluster }: { readonly matched: number; readonly cluster?: true }): string {
+  const here = cluster ? " here" : "";
+  return matched === 0 ? `Published; no subscriber${here}.` : `Published to ${formatCountOf(matched, "subscription")}${here}.`;
+}
 
 /** It matched, but its clients were away and it is of QoS 0, they have no rights for it, or messages came too fast. */
 export const noDeliveryText = "No delivery recorded";

@@ -26,6 +26,6 @@ export const mqttRowCommands: RowCommands = {
 async function publishAgain(client: ControlClient, message: MqttMessage): Promise<string> {
   const parsed = parsePublishDraft(wholeDraftOf(message, notWhole));
   if (!("params" in parsed)) throw notWhole(parsed.problem);
-  const { matched } = await client.action(mqttActions, "mqtt", "publish", parsed.params);
-  return `Published on ${message.topic} again, for ${formatCountOf(matched, "subscriber")}`;
+  const { matched, cluster } = await client.action(mqttActions, "mqtt", "publish", parsed.params);
+  return `Published on ${message.topic} again, for ${formatCountOf(matched, "subscriber")}${cluster ? " here" : ""}`;
 }

@@ -11,11 +11,11 @@ import { draftForm } from "../../../ui/forms/draft-form.tsx";
 import { submitOnCtrlEnter } from "../../../ui/keys.ts";
 import { Caption, Note } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
-import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { brokerAddress } from "../broker/broker-address.ts";
 import { useAnonymous } from "../broker/use-broker.ts";
+import { publishedText } from "../clients/mqtt-texts.ts";
 import { mosquittoNotes, mosquittoPubOf } from "../try/mqtt-commands.ts";
 import styles from "./publish.module.css";
 import { draftWithoutCredentials, type PublishDraft, parsePublishDraft, publishDraftSchema, type SavedMessage } from "./publish-draft.ts";
@@ -49,13 +49,7 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
       void attempt(client.action(mqttActions, "mqtt", "repeat.start", { message: parsed.params, everyMs }).then(onClose));
       return;
     }
-    void attempt(
-      client
-        .action(mqttActions, "mqtt", "publish", parsed.params)
-        .then(({ matched }) =>
-          setSent(matched === 0 ? "Published; no subscriber." : `Published to ${formatCountOf(matched, "subscription")}.`),
-        ),
-    );
+    void attempt(client.action(mqttActions, "mqtt", "publish", parsed.params).then((published) => setSent(publishedText(published))));
   };
   return (
     <Dialog opened={opened} onClose={onClose} title="Publish a message" size="lg">
