@@ -12,6 +12,7 @@ import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { startGrpc } from "./harness.ts";
 import { framed, rawRequest } from "./raw-call.ts";
+import { sayHello, startWithRules } from "./rules.ts";
 
 const wideFields = (count: number) =>
   Array.from({ length: count }, (_, index) => `${["string", "int32", "bool", "double"][index % 4]} field_${index} = ${index + 1};`).join(
@@ -215,4 +216,16 @@ it("[GRPC-350] 130,000 messages of two bytes with 1,000 fields each are answered
   };
   expect(await put(100)).toEqual({ a: "a" });
   for (const items of [5_000, 130_000]) expect(await put(items)).toMatchObject({ code: "resource_exhausted" });
+});
+
+it("[GRPC-354] what a rule makes of a request for header fields, trailers or its status message is bounded, and other calls go on", async () => {
+  const status = { code: "ABORTED", message: "{{request.name}}" };
+  for (const rule of [{ headers: { "x-echo": "{{request.name}}" } }, { trailers: { "x-echo": "{{request.name}}" } }, { status }]) {
+    const service = await startWithRules([
+      { method: "example.Greeter/SayHello", ...("status" in rule ? rule : { ...rule, reply: { message: "ok" } }) },
+    ]);
+    const called = async (name: string) => (await sayHello(service, name)).status;
+    expect((await called("é".repeat(1_000_000))).code).toBe(8);
+    expect((await called("short")).code).toBe("status" in rule ? 10 : 0);
+  }
 });

@@ -12,8 +12,9 @@ import { errorText } from "../../core/service/service-error.ts";
 import { detailType, statusDetails } from "../engine/error-details.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { prefixBytes } from "../engine/message-type.ts";
-import { parseStatusCode, statusCode, statusName } from "../engine/status.ts";
+import { parseStatusCode, StatusError, statusCode, statusName } from "../engine/status.ts";
 import { type CompiledConditions, compileConditions } from "./conditions.ts";
+import { pathText } from "./json-source.ts";
 import { type MessageTemplate, messageTemplate, type OnMisfit } from "./message-template.ts";
 import { parseTemplate, type TemplateScope, textOf } from "./template.ts";
 
@@ -209,12 +210,19 @@ class Parts {
   #text(text: string, path: readonly PropertyKey[]): (scope: TemplateScope) => string {
     try {
       const template = parseTemplate(text, this.#method.descriptor.input);
-      return template ? (scope) => textOf(template(scope)) : () => text;
+      return template ? (scope) => boundedText(textOf(template(scope)), scope, path) : () => text;
     } catch (error) {
       this.#onMisfit(path, errorText(error));
       return () => text;
     }
   }
+}
+
+/** Throws RESOURCE_EXHAUSTED for a text that is too long for metadata: what clients send may be megabytes, which no client takes in a header field. */
+function boundedText(text: string, { mostCharacters }: TemplateScope, path: readonly PropertyKey[]): string {
+  if (text.length <= mostCharacters) return text;
+  const made = `${pathText(path)} of a reply rule has ${text.length} characters`;
+  throw new StatusError("RESOURCE_EXHAUSTED", `${made}, which is more than the limit of ${mostCharacters}`);
 }
 
 const emptyAny = { $typeName: AnySchema.typeName } as const;

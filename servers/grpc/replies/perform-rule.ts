@@ -22,6 +22,8 @@ export interface PerformParts {
   readonly releases: Releases;
   /** Of a message. Rules read less of it: see `WrittenValues`. */
   readonly mostValues: number;
+  /** Of a header field, a trailer or a status message that is made of what clients send. */
+  readonly mostCharacters: number;
   /** Called for a rule that cannot answer. */
   readonly onFault: (call: GrpcCall, rule: CompiledRule, message: string) => void;
 }
@@ -144,6 +146,7 @@ export class RuleCall {
       },
       method: this.#call.head.path,
       mostFields: this.#parts.mostValues,
+      mostCharacters: this.#parts.mostCharacters,
     };
   }
 

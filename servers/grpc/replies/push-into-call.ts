@@ -75,7 +75,13 @@ function frameOf(call: GrpcCall, { descriptor, pool }: GrpcMethod, text: string)
   }
 }
 
-const nothing = { request: undefined, messages: [], count: 1, mostFields: Number.POSITIVE_INFINITY } as const;
+const nothing = {
+  request: undefined,
+  messages: [],
+  count: 1,
+  mostFields: Number.POSITIVE_INFINITY,
+  mostCharacters: Number.POSITIVE_INFINITY,
+} as const;
 
 function detailsOf({ pool }: GrpcMethod, texts: readonly string[]): StatusDetails {
   const details = texts.map((text, index) => {

@@ -19,7 +19,7 @@ export interface RepliesOptions {
   readonly file: string;
   /** Absent where the file is in the data folder. */
   readonly configured: ConfiguredFile | undefined;
-  readonly limits: ReplyLimits & { readonly heldBytes: number; readonly messageValues: number };
+  readonly limits: ReplyLimits & { readonly heldBytes: number; readonly messageValues: number; readonly metadataBytes: number };
   readonly served: () => Pick<ServedMethods, "view" | "find">;
   readonly log: Log;
   readonly show: <Name extends keyof GrpcReplyViews>(name: Name, view: GrpcViews[Name]) => void;
@@ -187,6 +187,7 @@ export async function openReplies({ file, configured, limits, served, log, show,
       counts,
       releases,
       mostValues: limits.messageValues,
+      mostCharacters: limits.metadataBytes,
       onFault: ({ entry, head }, { name }, message) => log.warning(`Reply rule ${name} ended ${head.path} (row ${entry.id}): ${message}`),
     }),
     serve() {

@@ -18,6 +18,8 @@ export interface TemplateScope {
   readonly method: string;
   /** Of a message that is made, with those that have their default. */
   readonly mostFields: number;
+  /** Of a header field, a trailer or a status message that is made of values. */
+  readonly mostCharacters: number;
 }
 
 /** Fills in the placeholders of a text. Undefined if the whole text is a placeholder without a value. */
