@@ -3,20 +3,25 @@ import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter
 import type { Row } from "../support/records.ts";
 import { batch, create, createMemory, everything, row } from "./traffic-stores.ts";
 
+/** Finds these rows in the store, and decides alike in the dashboard's lists. */
+async function expectFound(store: ReturnType<typeof create>, text: string, expected: readonly number[]) {
+  const page = await store.read({ ...everything, text });
+  expect([text, page.rows.map(({ id }) => id)]).toEqual([text, expected]);
+  const all = (await store.read(everything)).rows;
+  expect([text, all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)]).toEqual([text, expected]);
+  return page;
+}
+
 it("[BL-541] open rows of every kind are found by the words that lists show for them; the dashboard's lists decide alike", async () => {
   const store = create();
   const open = (id: number, kind: Row["kind"], outcome = "") => row(id, "pending", { kind, outcome });
   store.add(batch([open(1, "grpc-call"), open(2, "rtsp", "playing"), open(3, "http"), open(4, "http", "200"), row(5, "ok")]));
-  const all = (await store.read(everything)).rows;
   for (const [text, ...expected] of [
     ["open", 4, 2, 1],
     ["Pending", 3, 2, 1],
     ["playing", 2],
-  ] as const) {
-    const { rows } = await store.read({ ...everything, text });
-    expect([text, ...rows.map(({ id }) => id)]).toEqual([text, ...expected]);
-    expect([text, ...all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)]).toEqual([text, ...expected]);
-  }
+  ] as const)
+    await expectFound(store, text, expected);
 });
 
 it("[BL-129] [WEBRTC-436] rows are filtered by state, target, outcome and kind too; the dashboard's lists decide alike", async () => {
@@ -84,10 +89,7 @@ it("[BL-432] terms of the text are about single fields or leave rows out; the da
     ["-", []],
     ["-1", []],
   ] as const) {
-    const page = await store.read({ ...everything, text });
-    expect([text, page.rows.map(({ id }) => id)]).toEqual([text, expected]);
-    const all = (await store.read(everything)).rows;
-    expect(all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)).toEqual(expected);
+    await expectFound(store, text, expected);
     expect((await store.read({ ...everything, text, inDetails: true })).rows.map(({ id }) => id)).toEqual(expected);
   }
 });
@@ -125,12 +127,8 @@ it("[BL-543] terms compare the status, the time and the size of rows; the dashbo
     ["took:100", []],
     ["-took:100", [7, 6, 5, 4, 3, 2, 1]],
     ["status:9x", []],
-  ] as const) {
-    const page = await store.read({ ...everything, text });
-    expect([text, page.rows.map(({ id }) => id)]).toEqual([text, expected]);
-    const all = (await store.read(everything)).rows;
-    expect([text, all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)]).toEqual([text, expected]);
-  }
+  ] as const)
+    await expectFound(store, text, expected);
 });
 
 it("[BL-562] the time of an open row is how long it is open; the dashboard's lists decide alike", async () => {
@@ -152,12 +150,9 @@ it("[BL-562] the time of an open row is how long it is open; the dashboard's lis
     ["took:<1s", [4, 3]],
     ["-took:>1m", [5, 4, 3]],
   ] as const) {
-    const page = await store.read({ ...everything, text });
-    expect([text, page.rows.map(({ id }) => id)]).toEqual([text, expected]);
+    const page = await expectFound(store, text, expected);
     expect(page.matching).toBe(expected.length);
     expect(await store.match([1, 2, 3, 4, 5], { ...everything, text })).toEqual(expected.toReversed());
-    const all = (await store.read(everything)).rows;
-    expect([text, all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)]).toEqual([text, expected]);
   }
   const sort = { by: "tookMs", direction: "descending", asOf: at } as const;
   expect((await store.read({ ...everything, sort })).rows.map(({ id }) => id)).toEqual([2, 1, 4, 3, 5]);
@@ -178,9 +173,7 @@ it.each([
   const refused = { verb: "GET", target: "/details", outcome: "401", client: "curl", peer: "127.0.0.1:1", preview: "" } as const;
   const reasons = ["loginrequired", "invalidfield: country", "busy, brandnew"];
   store.add(batch(reasons.map((reason, at) => row(at + 1, "refused", { ...refused, reason }))));
-  expect((await store.read({ ...everything, text })).rows.map(({ id }) => id)).toEqual(expected);
-  const all = (await store.read(everything)).rows;
-  expect(all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)).toEqual(expected);
+  await expectFound(store, text, expected);
 });
 
 it.each(["http", "events", "mqtt"] as const)(
@@ -190,17 +183,14 @@ it.each(["http", "events", "mqtt"] as const)(
     store.add(
       batch([row(1, "refused", { reason: "busy" }), row(2, "refused", { reason: "storage" }), row(3, "refused", { reason: "badrequest" })]),
     );
-    const all = (await store.read(everything)).rows;
     for (const [text, expected] of [
       ["storage failed", []],
       ["reason:failed", []],
       ["-failed", [3, 2, 1]],
       ["reason:storage", [2]],
       ["not HTTP", []],
-    ] as const) {
-      expect([text, (await store.read({ ...everything, text })).rows.map(({ id }) => id)]).toEqual([text, expected]);
-      expect(all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)).toEqual(expected);
-    }
+    ] as const)
+      await expectFound(store, text, expected);
     const sort = { by: "reason", direction: "ascending", asOf: 0 } as const;
     expect((await store.read({ ...everything, sort })).rows.map(({ id }) => id)).toEqual([3, 1, 2]);
   },
@@ -229,7 +219,6 @@ it("[WEBRTC-572] rows of WebRTC are found by all words that their list shows; th
     row(10, "pending", { kind: "websocket", verb: "GET", target: "/ws" }),
   ];
   store.add(batch(rows));
-  const all = (await store.read(everything)).rows;
   for (const [text, expected] of [
     ["socket.io", [1]],
     ["peer socket.io ann p1 in demo", [1]],
@@ -245,9 +234,6 @@ it("[WEBRTC-572] rows of WebRTC are found by all words that their list shows; th
     ["media play", [8]],
     ["http", [9]],
     ["WebSocket", [10]],
-  ] as const) {
-    const page = await store.read({ ...everything, text });
-    expect([text, page.rows.map(({ id }) => id)]).toEqual([text, expected]);
-    expect([text, all.filter(trafficMatcher({ ...noFilter, text })).map(({ id }) => id)]).toEqual([text, expected]);
-  }
+  ] as const)
+    await expectFound(store, text, expected);
 });

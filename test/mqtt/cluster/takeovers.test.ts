@@ -7,7 +7,7 @@ import { TurnShare } from "../../../servers/mqtt/engine/connection/turn-share.ts
 import { FlushScheduler } from "../../../servers/mqtt/engine/delivery/flush-scheduler.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 import { Forwarder } from "../../support/forwarder.ts";
-import { connectPacket, connectWire, openWire } from "../harness.ts";
+import { type Broker, connectPacket, connectWire, openWire } from "../harness.ts";
 import { describeCluster, Inbox, kept, leave, openRedis, publishAcknowledged, startMember, startPair } from "./cluster-harness.ts";
 
 /** CONNECTs of the brokers in this process wait for their turn until `goOn`. */
@@ -58,21 +58,27 @@ const kinds: readonly (readonly [string, (clientId: string) => object])[] = [
   ["not kept", (clientId) => ({ clientId })],
 ];
 
+/** A client whose CONNECT waits for its turn at `one`, and a second one with its identifier at `other`, which has asked for the session. */
+async function connectAtBoth(one: Broker, other: Broker, url: string, options: object) {
+  const wanted = await countWanted(url);
+  const connects = holdConnects();
+  const first = await openWire(one, 5);
+  first.send(connectPacket(5, "c", options));
+  await expect.poll(() => connects.held.length).toBe(1);
+  const second = await openWire(other, 5);
+  second.send(connectPacket(5, "c", options));
+  // It asks again as long as it gets no answer.
+  await expect.poll(() => wanted() >= 2 || connects.held.length > 1).toBe(true);
+  return { connects, first, second, wanted };
+}
+
 describeCluster("a session that is wanted at two brokers", (nextUrl) => {
   it.each(kinds)(
     "[MQTT-530] %s, is opened by the client that waits for its turn before the other broker gets it",
     async (_kind, options) => {
       const url = nextUrl();
       const [one, other] = await startPair(url);
-      const wanted = await countWanted(url);
-      const connects = holdConnects();
-      const first = await openWire(one, 5);
-      first.send(connectPacket(5, "c", options("c")));
-      await expect.poll(() => connects.held.length).toBe(1);
-      const second = await openWire(other, 5);
-      second.send(connectPacket(5, "c", options("c")));
-      // It asks again as long as it gets no answer.
-      await expect.poll(() => wanted() >= 2 || connects.held.length > 1).toBe(true);
+      const { connects, first, second } = await connectAtBoth(one, other, url, options("c"));
       expect(connects.held.length).toBe(1);
       connects.goOn();
       await first.expect("connack");
@@ -85,14 +91,7 @@ describeCluster("a session that is wanted at two brokers", (nextUrl) => {
   it("[MQTT-530] goes to the other broker when the client that waited for its turn has left", async () => {
     const url = nextUrl();
     const [one, other] = await startPair(url);
-    const wanted = await countWanted(url);
-    const connects = holdConnects();
-    const first = await openWire(one, 5);
-    first.send(connectPacket(5, "c", kept("c")));
-    await expect.poll(() => connects.held.length).toBe(1);
-    const second = await openWire(other, 5);
-    second.send(connectPacket(5, "c", kept("c")));
-    await expect.poll(() => wanted() >= 2 || connects.held.length > 1).toBe(true);
+    const { connects, first, second } = await connectAtBoth(one, other, url, kept("c"));
     first.destroy();
     await expect.poll(() => connects.held.length).toBe(2);
     // Steps of a connection that is closed are not done.
@@ -143,15 +142,9 @@ describeCluster("a session that is wanted at two brokers", (nextUrl) => {
     const patient = { clusterTimeoutMs: 60_000 };
     const one = await startMember(`redis://127.0.0.1:${forwarder.port}${url.pathname}`, patient);
     const other = await startMember(url.href, patient);
-    const wanted = await countWanted(url.href);
     const publisher = await connectWire(one, 5);
-    const connects = holdConnects();
-    const first = await openWire(one, 5);
-    first.send(connectPacket(5, "c", kept("c")));
-    await expect.poll(() => connects.held.length).toBe(1);
-    const second = await openWire(other, 5);
-    second.send(connectPacket(5, "c", kept("c")));
-    await expect.poll(wanted).toBeGreaterThanOrEqual(2);
+    const { connects, first, second, wanted } = await connectAtBoth(one, other, url.href, kept("c"));
+    expect(wanted()).toBeGreaterThanOrEqual(2);
     const port = forwarder.target;
     forwarder.cut();
     await expect.poll(() => one.logs.filter((line) => line.includes("Redis is lost")).length).toBe(1);
