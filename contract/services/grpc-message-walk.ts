@@ -2,9 +2,10 @@
 import { type DescField, type DescMessage, type Registry, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
-/** As `fromBinary` of protobuf-es has it; it reads no deeper. */
-const deepest = 100;
-const longestVarint = 10;
+/** Levels of messages, as protobuf-es has it; it reads no deeper. */
+export const deepest = 100;
+/** In bytes. */
+export const longestVarint = 10;
 
 interface Counting {
   readonly most: number;

@@ -148,8 +148,7 @@ export const mqttDisconnectReasons = {
 } as const;
 
 export const mqttActions = {
-  /** Publishes as the broker itself; the result is how many subscriptions it matched. */
-  /** `matched`: subscriptions of this broker. `cluster`: other brokers may have subscribers. */
+  /** Publishes as the broker itself. `matched`: how many subscriptions of this broker. `cluster`: other brokers may have subscribers. */
   publish: operation<{ readonly matched: number; readonly cluster?: true }>()(publishParams),
 
   "client.list": operation<MqttClientPage>()(

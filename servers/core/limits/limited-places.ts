@@ -7,6 +7,9 @@ export interface PlaceLimits {
   readonly mostOfAddress: number;
 }
 
+/** The limit that is reached. */
+type Lack = "of this address" | "of all";
+
 /**
  * A number of places of which one address may have a part. A program has two addresses, and more with more networks: where all places are taken, the address that
  * has most gives way to another one that has fewer.
@@ -26,21 +29,26 @@ export class LimitedPlaces<Item> {
     return this.#places.size;
   }
 
-  /** Which limit leaves no place for one more of this address; undefined where there is one now. */
-  lacksPlaceFor(address: string): "of this address" | "of all" | undefined {
-    if (this.#places.of(address) >= this.#limits.mostOfAddress) return "of this address";
-    if (this.size < this.#limits.most) return undefined;
-    const item = this.#places.givingWay(address);
-    if (item === undefined) return "of all";
-    this.#places.remove(item);
-    this.#giveWay(item);
+  /** Which limit leaves no place for one more of this address; undefined where there is one now, as another one has given way where all were taken. */
+  lacksPlaceFor(address: string): Lack | undefined {
+    const room = this.#roomFor(address);
+    if (typeof room === "string") return room;
+    if (room.givesWay === undefined) return undefined;
+    this.#places.remove(room.givesWay);
+    this.#giveWay(room.givesWay);
     return undefined;
   }
 
-  /** The same without anybody giving way. */
+  /** Whether there is a place for one more of this address, or another one would give way. */
   hasPlaceFor(address: string): boolean {
-    if (this.#places.of(address) >= this.#limits.mostOfAddress) return false;
-    return this.size < this.#limits.most || this.#places.givingWay(address) !== undefined;
+    return typeof this.#roomFor(address) !== "string";
+  }
+
+  #roomFor(address: string): Lack | { readonly givesWay: Item | undefined } {
+    if (this.#places.of(address) >= this.#limits.mostOfAddress) return "of this address";
+    if (this.size < this.#limits.most) return { givesWay: undefined };
+    const givesWay = this.#places.givingWay(address);
+    return givesWay === undefined ? "of all" : { givesWay };
   }
 
   add(address: string, item: Item): void {

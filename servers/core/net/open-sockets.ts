@@ -115,6 +115,7 @@ export function addOpenSockets(server: Server, ofService?: ServicePlaces): void 
       if (!bound || !opened || socket.destroyed) return;
       const { places } = bound;
       const { remoteAddress = "" } = socket;
+      // Another one may have to give way; that there is room was seen above.
       places.lacksPlaceFor(remoteAddress);
       places.add(remoteAddress, socket);
       opened.leave = () => places.remove(socket);

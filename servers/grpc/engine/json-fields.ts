@@ -1,8 +1,9 @@
 import type { DescExtension, DescField, DescMessage, JsonObject, JsonValue, Registry } from "@bufbuild/protobuf";
-import { hasOwnJson } from "./own-json.ts";
+import { deepest } from "../../../contract/services/grpc-message-walk.ts";
 
-/** As `fromJson` of protobuf-es has it; it reads no deeper. */
-const deepest = 100;
+/** Whether the JSON of a message has another form than its fields. */
+export const hasOwnJson = ({ typeName }: DescMessage): boolean =>
+  /^google\.protobuf\.(?:Any|Timestamp|Duration|FieldMask|Struct|Value|ListValue|\w+Value)$/.test(typeName);
 
 /**
  * How many fields the messages have that a message's JSON becomes, with those that have their default: `{}` may have hundreds. Counted until there are

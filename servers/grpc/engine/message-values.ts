@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, type Registry, ScalarType } from "@bufbuild/protobuf";
+import { deepest, longestVarint } from "../../../contract/services/grpc-message-walk.ts";
 import { valuesOfJson } from "../../core/limits/json-grammar.ts";
 import { fieldsOfMessage } from "./message-check.ts";
 import { StatusError } from "./status.ts";
@@ -55,10 +56,6 @@ export class WrittenValues {
 /** So many packed numbers count as one value: an array of them takes little. */
 const packedVarints = 8;
 const packedFixed = 16;
-
-/** As `fromBinary` of protobuf-es has it; it reads no deeper. */
-const deepest = 100;
-const longestVarint = 10;
 
 /** What the decoder makes of a field with a length. */
 interface FieldValues {

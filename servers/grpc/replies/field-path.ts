@@ -1,6 +1,6 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
-import { hasOwnJson } from "../engine/own-json.ts";
+import { hasOwnJson } from "../engine/json-fields.ts";
 
 /** Names of fields, keys of maps and places in lists. */
 export type FieldPath = readonly string[];

@@ -11,9 +11,8 @@ import {
 } from "@bufbuild/protobuf";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import { fieldsOfJson } from "../engine/json-fields.ts";
+import { fieldsOfJson, hasOwnJson } from "../engine/json-fields.ts";
 import { frameOf } from "../engine/message-type.ts";
-import { hasOwnJson } from "../engine/own-json.ts";
 import { StatusError } from "../engine/status.ts";
 import { fieldNamed, noSuchField } from "./field-path.ts";
 import { parseTemplate, type Template, type TemplateScope, textOf } from "./template.ts";

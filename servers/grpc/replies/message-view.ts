@@ -2,9 +2,9 @@ import { type DescField, type DescMessage, type DescOneof, fromBinary, type Regi
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
+import { hasOwnJson } from "../engine/json-fields.ts";
 import { knownFields } from "../engine/message-type.ts";
 import type { WrittenValues } from "../engine/message-values.ts";
-import { hasOwnJson } from "../engine/own-json.ts";
 import { type FieldPath, fieldNamed, valueAt } from "./field-path.ts";
 
 /** A message for rules: what a path names becomes JSON. */

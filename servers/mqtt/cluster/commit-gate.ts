@@ -145,12 +145,12 @@ class GatedTransport implements Transport {
     if (!last || last.commit < commit) {
       last = { commit, writes: new WaitingWrites() };
       this.held.push(last);
-      this.await();
+      this.awaitFirst();
     }
     return last.writes.add(bytes);
   }
 
-  private await(): void {
+  private awaitFirst(): void {
     const [first] = this.held;
     if (this.isAwaited || !first) return;
     this.isAwaited = true;
@@ -162,7 +162,7 @@ class GatedTransport implements Transport {
     this.isAwaited = false;
     // Else it was destroyed.
     if (this.held.length > 0) this.client.run(() => this.writeHeld(done));
-    this.await();
+    this.awaitFirst();
   }
 
   private writeHeld(done: number): void {

@@ -2,7 +2,7 @@ import { PacketError } from "../codec/reason-code.ts";
 import type { FlushScheduler } from "../engine/delivery/flush-scheduler.ts";
 import type { Broadcasts } from "../engine/routing/broadcasts.ts";
 import type { Message } from "../engine/routing/message.ts";
-import { visitsOfStep } from "../engine/routing/route-message.ts";
+import { stepsOfRouting } from "../engine/routing/route-message.ts";
 import type { Arrears } from "./arrears.ts";
 import { type DecodedFrame, decodeFrame, type Entry, isDurable, senderOf } from "./frame.ts";
 import { firstJournalId, isLater, type Received } from "./journal.ts";
@@ -288,6 +288,7 @@ export class Incoming {
 }
 
 /** Beside the first one, with what took as long. */
-const furtherDeliveriesOf = ({ matched, visited }: Message): number => Math.max(0, matched + Math.floor(visited / visitsOfStep) - 1);
+const furtherDeliveriesOf = ({ matched, visited }: Message): number =>
+  Math.max(0, Math.floor(stepsOfRouting({ matched, visited, groups: undefined })) - 1);
 
 const isQuestion = ({ type }: Entry): boolean => type === "wanted" || type === "surrendered" || type === "left";

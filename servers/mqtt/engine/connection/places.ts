@@ -72,36 +72,32 @@ export class Places {
 
   /** Whether there is a place for one more of this client, or another one would give way. */
   hasPlaceFor(client: string): boolean {
-    if (this.open < this.limits.sockets) return true;
-    const largest = this.mostPlaces.first?.address;
-    if (!largest) return false;
-    const newcomer = this.addresses.get(rateLimitKey(client));
-    return largest.opening.size > 0 || placesOf(largest) > (newcomer ? placesOf(newcomer) : 0) + 1;
+    return this.open < this.limits.sockets || this.givingWay(this.addresses.get(rateLimitKey(client))) !== undefined;
   }
 
   private makeRoom(newcomer: AddressPlaces | undefined): boolean {
-    const largest = this.mostPlaces.first?.address;
-    if (!largest) return false;
-    const [oldest] = largest.opening;
-    if (oldest) this.end(oldest);
-    else this.endLast(largest, placesOf(largest), newcomer ? placesOf(newcomer) : 0);
+    this.end(this.givingWay(newcomer));
     return this.open < this.limits.sockets;
+  }
+
+  /** Of the address with most: the oldest that is no client yet, or its last client. */
+  private givingWay(newcomer: AddressPlaces | undefined): Place | undefined {
+    const largest = this.mostPlaces.first?.address;
+    if (!largest) return undefined;
+    const [oldest] = largest.opening;
+    return oldest ?? lastOf(largest, placesOf(largest), newcomer ? placesOf(newcomer) : 0);
   }
 
   /** The CONNECT is about to be accepted. False if there are as many clients as there may be. */
   mayAccept({ address }: Place): boolean {
     if (this.accepted < this.limits.clients) return true;
     const largest = this.mostClients.first?.address;
-    if (largest) this.endLast(largest, largest.connected.size, address.connected.size);
+    if (largest) this.end(lastOf(largest, largest.connected.size, address.connected.size));
     return this.accepted < this.limits.clients;
   }
 
-  /** The client of the address with most that came last, if the newcomer's address has fewer also then. */
-  private endLast({ connected }: AddressPlaces, most: number, fewer: number): void {
-    if (most > fewer + 1 && connected.first) this.end(connected.first);
-  }
-
-  private end(place: Place): void {
+  private end(place: Place | undefined): void {
+    if (!place) return;
     place.giveWay();
     this.free(place);
   }
@@ -139,3 +135,7 @@ function rankBy(heap: RankedHeap<Count>, count: Count, most: number): void {
   if (most > 0) heap.put(count, -most);
   else heap.remove(count);
 }
+
+/** The client of the address with most that came last, if the newcomer's address has fewer also then. */
+const lastOf = ({ connected }: AddressPlaces, most: number, fewer: number): Place | undefined =>
+  most > fewer + 1 ? connected.first : undefined;

@@ -23,7 +23,7 @@ export const fewReceivers = 256;
 const deliveriesOfMuch = 64;
 
 /** Nodes of the tree of subscriptions that take as long to look at as a delivery. */
-export const visitsOfStep = 32;
+const visitsOfStep = 32;
 
 export const isMuch = (subscribers: number, bytes: number): boolean => subscribers * bytes > mostBytesAtOnce;
 
