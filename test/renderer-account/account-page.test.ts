@@ -3,7 +3,7 @@ import type { AccountUserDetails } from "../../contract/services/account.ts";
 import { contactFields } from "../../contract/services/account.ts";
 import { refusalWords } from "../../contract/traffic/refusal-words.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
-import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
+import { noFilter, trafficMatcher } from "../../renderer/src/list/filter/traffic-filter.ts";
 import { claimLines, decodeToken } from "../../renderer/src/services/account/try/claim-lines.ts";
 import { maskSecrets } from "../../renderer/src/services/account/try/try-answer.tsx";
 import { languages, tryCommands } from "../../renderer/src/services/account/try/try-commands.ts";

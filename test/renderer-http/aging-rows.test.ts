@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
-import { noFilter, type TrafficFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
-import { createTrafficRows, type TrafficQuery, type TrafficRowsOptions } from "../../renderer/src/list/traffic-rows.ts";
+import { noFilter, type TrafficFilter, trafficMatcher } from "../../renderer/src/list/filter/traffic-filter.ts";
+import { createTrafficRows, type TrafficQuery, type TrafficRowsOptions } from "../../renderer/src/list/rows/traffic-rows.ts";
 
 const row = (id: number, at: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
   id,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
 import { statusWord } from "../../contract/traffic/row-filter.ts";
 import { isSecretHeader, maskedValue } from "../../contract/traffic/secret-headers.ts";
-import { toneOf } from "../../renderer/src/list/tone-mark.tsx";
+import { toneOf } from "../../renderer/src/list/cells/tone-mark.tsx";
 import { keptTries, type Tried, withTry } from "../../renderer/src/services/http/try-history.ts";
 import { checkJson, firstRequest, sentRequest } from "../../renderer/src/services/try/try-request.ts";
 

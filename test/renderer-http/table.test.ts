@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Column, fitColumns } from "../../renderer/src/list/column.ts";
-import { fittingPath, segmentsOf } from "../../renderer/src/list/fitting-path.ts";
+import { fittingPath, segmentsOf } from "../../renderer/src/list/cells/fitting-path.ts";
+import { type Column, fitColumns } from "../../renderer/src/list/columns/column.ts";
 import { movedRow } from "../../renderer/src/list/row-cursor.ts";
 
 const column = (id: string, rank: number, minSample?: string): Column<string> => ({

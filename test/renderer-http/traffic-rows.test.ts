@@ -2,9 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { TrafficPage } from "../../contract/control.ts";
 import type { ServiceId } from "../../contract/service.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
-import { isKnownEmpty, isSearching, rowsShownText } from "../../renderer/src/list/rows-shown.ts";
-import { noFilter, type TrafficFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
-import { createTrafficRows, type TrafficQuery, type TrafficRows, type TrafficRowsOptions } from "../../renderer/src/list/traffic-rows.ts";
+import { noFilter, type TrafficFilter, trafficMatcher } from "../../renderer/src/list/filter/traffic-filter.ts";
+import { isKnownEmpty, isSearching, rowsShownText } from "../../renderer/src/list/rows/rows-shown.ts";
+import {
+  createTrafficRows,
+  type TrafficQuery,
+  type TrafficRows,
+  type TrafficRowsOptions,
+} from "../../renderer/src/list/rows/traffic-rows.ts";
 
 const row = (id: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
   id,

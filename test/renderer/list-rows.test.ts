@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { LogLine } from "../../contract/log.ts";
 import { FailureError } from "../../renderer/src/control/failure-error.ts";
-import { createListRows } from "../../renderer/src/list/list-rows.ts";
-import type { ListPage, ListRowsOptions } from "../../renderer/src/list/list-source.ts";
-import { loadToEnd } from "../../renderer/src/list/load-to-end.ts";
+import { createListRows } from "../../renderer/src/list/rows/list-rows.ts";
+import type { ListPage, ListRowsOptions } from "../../renderer/src/list/rows/list-source.ts";
+import { loadToEnd } from "../../renderer/src/list/rows/load-to-end.ts";
 import { createLogRows } from "../../renderer/src/pages/logs/log-rows.ts";
 
 interface Row {

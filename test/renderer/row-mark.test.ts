@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rowMark } from "../../renderer/src/list/tone-mark.tsx";
+import { rowMark } from "../../renderer/src/list/cells/tone-mark.tsx";
 
 it.each([
   ["http", "pending", "", 0, "pending"],

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { type RowSort, sortPlaceOf, type TimedRowSort } from "../../contract/traffic/row-sort.ts";
 import { nextSort } from "../../renderer/src/list/live-table.tsx";
-import { rowsShownText } from "../../renderer/src/list/rows-shown.ts";
-import { createTrafficRows, type TrafficQuery } from "../../renderer/src/list/traffic-rows.ts";
-import { joinPages } from "../../renderer/src/list/use-traffic-rows.ts";
+import { rowsShownText } from "../../renderer/src/list/rows/rows-shown.ts";
+import { createTrafficRows, type TrafficQuery } from "../../renderer/src/list/rows/traffic-rows.ts";
+import { joinPages } from "../../renderer/src/list/rows/use-traffic-rows.ts";
 import { batch, create, everything, row } from "../supervisor/traffic-stores.ts";
 
 const took: RowSort = { by: "tookMs", direction: "descending" };

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { TrafficPage } from "../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../contract/service.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
-import { noFilter } from "../../renderer/src/list/traffic-filter.ts";
-import { createTrafficRows, joinedId, type TrafficRows } from "../../renderer/src/list/traffic-rows.ts";
-import { byTime, joinPages } from "../../renderer/src/list/use-traffic-rows.ts";
+import { noFilter } from "../../renderer/src/list/filter/traffic-filter.ts";
+import { createTrafficRows, joinedId, type TrafficRows } from "../../renderer/src/list/rows/traffic-rows.ts";
+import { byTime, joinPages } from "../../renderer/src/list/rows/use-traffic-rows.ts";
 
 const followRows = 2_000;
 

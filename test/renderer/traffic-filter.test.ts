@@ -1,8 +1,8 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, it } from "vitest";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
-import { allTerms, filterHint, filterNote, grpcStatuses, httpStatuses } from "../../renderer/src/list/filter-terms.ts";
-import { httpColumns } from "../../renderer/src/list/http-columns.tsx";
+import { httpColumns } from "../../renderer/src/list/columns/http-columns.tsx";
+import { allTerms, filterHint, filterNote, grpcStatuses, httpStatuses } from "../../renderer/src/list/filter/filter-terms.ts";
 
 it("[BL-442] names the fields that filters do not have, or the rows of a list, and those that they have", () => {
   const textOf = (text: string, terms = allTerms) => filterNote(text, terms, true)?.text;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
+import { noFilter, trafficMatcher } from "../../renderer/src/list/filter/traffic-filter.ts";
 import type { Row } from "../support/records.ts";
 import { batch, create, createMemory, everything, row } from "./traffic-stores.ts";
 

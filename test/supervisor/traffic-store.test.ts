@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { noFilter } from "../../renderer/src/list/traffic-filter.ts";
+import { noFilter } from "../../renderer/src/list/filter/traffic-filter.ts";
 import type { RowRange, TrafficQuery } from "../../servers/supervisor/traffic/row-search.ts";
 import { recordsOf, rowsOfBatch } from "../support/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";

@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { DetailPart } from "../../../contract/traffic/detail.ts";
-import type { Column } from "../list/column.ts";
+import type { Column } from "../list/columns/column.ts";
 import { DataTable } from "../list/data-table.tsx";
 import { NewRows } from "../list/follow-mark.tsx";
 import { useRowChoice } from "../list/use-row-choice.ts";

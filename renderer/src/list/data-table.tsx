@@ -16,12 +16,12 @@ import {
   useLayoutEffect,
   useRef,
 } from "react";
-import { type Column, isSortable } from "./column.ts";
+import { type Column, isSortable } from "./columns/column.ts";
+import { useFittedColumns } from "./columns/use-fitted-columns.ts";
 import styles from "./data-table.module.css";
 import { movedRow } from "./row-cursor.ts";
 import { useAim } from "./use-aim.ts";
 import { useEndKey } from "./use-end-key.ts";
-import { useFittedColumns } from "./use-fitted-columns.ts";
 
 const rowPx = 28;
 /** Rows rendered beyond the visible ones, so that scrolling shows no gap; a list that follows its newest row is not scrolled. */

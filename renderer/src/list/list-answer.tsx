@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Answered } from "../ui/status/answered.tsx";
-import type { ListRowsView } from "./list-view.ts";
-import { useRowsView } from "./use-list-rows.ts";
+import type { ListRowsView } from "./rows/list-view.ts";
+import { useRowsView } from "./rows/use-list-rows.ts";
 
 interface ListAnswerProps<Filter> {
   readonly rows: { subscribe(listener: () => void): () => void; view(): ListRowsView<Filter>; reload(): Promise<void> };

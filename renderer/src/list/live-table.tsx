@@ -4,15 +4,15 @@ import type { RowSort, RowSortField } from "../../../contract/traffic/row-sort.t
 import type { Command } from "../ui/commands.ts";
 import { Loading } from "../ui/status/answered.tsx";
 import { capitalized, formatCountOf } from "../ui/texts/quantity.ts";
-import type { Column } from "./column.ts";
+import type { Column } from "./columns/column.ts";
 import { DataTable } from "./data-table.tsx";
 import { NewRows } from "./follow-mark.tsx";
 import { ListAnswer } from "./list-answer.tsx";
-import { loadToEnd } from "./load-to-end.ts";
 import { RowMenu } from "./row-menu.tsx";
-import { isSearching } from "./rows-shown.ts";
-import type { TrafficRows } from "./traffic-rows.ts";
-import { useRowsView } from "./use-list-rows.ts";
+import { loadToEnd } from "./rows/load-to-end.ts";
+import { isSearching } from "./rows/rows-shown.ts";
+import type { TrafficRows } from "./rows/traffic-rows.ts";
+import { useRowsView } from "./rows/use-list-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
 
 interface LiveTableProps {

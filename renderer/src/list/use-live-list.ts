@@ -1,9 +1,9 @@
 import { useCallback, useEffect } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { usePauseCommand } from "../ui/commands.ts";
-import { isSameFilter, type TrafficFilter } from "./traffic-filter.ts";
-import type { RowPlace, TrafficRows } from "./traffic-rows.ts";
-import { useRowsView } from "./use-list-rows.ts";
+import { isSameFilter, type TrafficFilter } from "./filter/traffic-filter.ts";
+import type { RowPlace, TrafficRows } from "./rows/traffic-rows.ts";
+import { useRowsView } from "./rows/use-list-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
 
 const filterAfterMs = 120;

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import { useService } from "../../control/use-store.ts";
-import { isUnderWay, ToneMark, toneOf } from "../../list/tone-mark.tsx";
+import { isUnderWay, ToneMark, toneOf } from "../../list/cells/tone-mark.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { CopyMenu } from "../copy-menu.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";

@@ -1,5 +1,5 @@
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
-import { isEventStream } from "../../list/tone-mark.tsx";
+import { isEventStream } from "../../list/cells/tone-mark.tsx";
 import { HeaderListView } from "../header-list.tsx";
 import { InspectorContent, InspectorNote } from "../inspector-frame.tsx";
 import { HttpBodyViewer } from "./http-body-viewer.tsx";

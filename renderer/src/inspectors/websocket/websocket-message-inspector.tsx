@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
 import { useService } from "../../control/use-store.ts";
-import { ToneMark } from "../../list/tone-mark.tsx";
+import { ToneMark } from "../../list/cells/tone-mark.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";

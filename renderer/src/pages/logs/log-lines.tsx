@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
 import type { LogLevel, LogLine } from "../../../../contract/log.ts";
-import { useRowsView } from "../../list/use-list-rows.ts";
+import { useRowsView } from "../../list/rows/use-list-rows.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import styles from "./log-lines.module.css";

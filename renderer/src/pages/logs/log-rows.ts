@@ -1,9 +1,9 @@
 import type { LogPage } from "../../../../contract/control.ts";
 import { type LogLevel, type LogLine, type LogSource, logLevels } from "../../../../contract/log.ts";
 import type { ServiceView } from "../../../../contract/service.ts";
-import { createListRows } from "../../list/list-rows.ts";
-import type { ListRowsOptions } from "../../list/list-source.ts";
-import type { ListRows } from "../../list/list-view.ts";
+import { createListRows } from "../../list/rows/list-rows.ts";
+import type { ListRowsOptions } from "../../list/rows/list-source.ts";
+import type { ListRows } from "../../list/rows/list-view.ts";
 
 export interface LogFilter {
   readonly source?: LogSource | undefined;

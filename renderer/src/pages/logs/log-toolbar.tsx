@@ -2,7 +2,7 @@ import { NativeSelect } from "@mantine/core";
 import { IconArrowDown, IconCopy, IconDownload } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { type LogLevel, logLevels } from "../../../../contract/log.ts";
-import { useRowsView } from "../../list/use-list-rows.ts";
+import { useRowsView } from "../../list/rows/use-list-rows.ts";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { formatCount, formatCountOf } from "../../ui/texts/quantity.ts";
 import { IconButton, PauseButton, ToggleButton, Toolbar } from "../../ui/toolbar.tsx";

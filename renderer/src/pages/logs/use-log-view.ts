@@ -3,7 +3,7 @@ import { logText } from "../../../../contract/log.ts";
 import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { pacedFrame } from "../../control/frame-store.ts";
-import { useReceived, useRowsView } from "../../list/use-list-rows.ts";
+import { useReceived, useRowsView } from "../../list/rows/use-list-rows.ts";
 import { copyText } from "../../ui/copy/copy-text.ts";
 import { attempt, notifyDone } from "../../ui/status/notify.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";

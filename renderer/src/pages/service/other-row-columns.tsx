@@ -1,10 +1,10 @@
 import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { statusWord } from "../../../../contract/traffic/row-filter.ts";
-import { CellText } from "../../list/cell-text.tsx";
-import type { Column } from "../../list/column.ts";
-import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
-import { beganColumn, clientColumn } from "../../list/traffic-columns.tsx";
+import { CellText } from "../../list/cells/cell-text.tsx";
+import { rowMark, ToneMark } from "../../list/cells/tone-mark.tsx";
+import type { Column } from "../../list/columns/column.ts";
+import { beganColumn, clientColumn } from "../../list/columns/traffic-columns.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 
 /** Without a reason of its own the outcome is the reason. */

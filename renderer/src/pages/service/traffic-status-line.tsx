@@ -1,12 +1,12 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { useRate } from "../../control/use-store.ts";
-import { type FilterTerms, filterNote } from "../../list/filter-terms.ts";
+import { type FilterTerms, filterNote } from "../../list/filter/filter-terms.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
 import { Fact, LeftOut, SinceStart, StatusLink } from "../../list/list-status.tsx";
-import { findsRows, rowsShownText } from "../../list/rows-shown.ts";
-import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
-import { useRowsView } from "../../list/use-list-rows.ts";
+import { findsRows, rowsShownText } from "../../list/rows/rows-shown.ts";
+import type { TrafficRows, TrafficRowsView } from "../../list/rows/traffic-rows.ts";
+import { useRowsView } from "../../list/rows/use-list-rows.ts";
 import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import { clockMinutes, clockTime, isoTime } from "../../ui/texts/time.ts";

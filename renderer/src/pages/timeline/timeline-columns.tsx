@@ -1,12 +1,12 @@
 import type { ServiceId } from "../../../../contract/service.ts";
 import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import { CellText } from "../../list/cell-text.tsx";
-import { ClientName } from "../../list/client-name.tsx";
-import type { Column } from "../../list/column.ts";
-import { PathText } from "../../list/path-text.tsx";
-import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
-import { beganColumn, bytesColumn, tookColumn } from "../../list/traffic-columns.tsx";
+import { CellText } from "../../list/cells/cell-text.tsx";
+import { ClientName } from "../../list/cells/client-name.tsx";
+import { PathText } from "../../list/cells/path-text.tsx";
+import { rowMark, ToneMark } from "../../list/cells/tone-mark.tsx";
+import type { Column } from "../../list/columns/column.ts";
+import { beganColumn, bytesColumn, tookColumn } from "../../list/columns/traffic-columns.tsx";
 import { servicePages } from "../../services/registry.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { ServiceName } from "../service/service-toggles.tsx";

@@ -1,7 +1,7 @@
 import { refusalWords } from "../../../../contract/traffic/refusal-words.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import { CellText } from "../../list/cell-text.tsx";
-import type { Column } from "../../list/column.ts";
+import { CellText } from "../../list/cells/cell-text.tsx";
+import type { Column } from "../../list/columns/column.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 
 const user: Column<TrafficRow> = {

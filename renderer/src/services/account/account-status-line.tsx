@@ -1,6 +1,6 @@
 import { type AccountViews, accountActions } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { CellText } from "../../list/cell-text.tsx";
+import { CellText } from "../../list/cells/cell-text.tsx";
 import { Fact, SinceStart, StatusLink } from "../../list/list-status.tsx";
 import { attempt, notifyDone } from "../../ui/status/notify.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";

@@ -1,6 +1,6 @@
 import type { AccountSession } from "../../../../contract/services/account.ts";
-import { CellText } from "../../list/cell-text.tsx";
-import type { Column } from "../../list/column.ts";
+import { CellText } from "../../list/cells/cell-text.tsx";
+import type { Column } from "../../list/columns/column.ts";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { dateTime, formatAgo, isoTime } from "../../ui/texts/time.ts";

@@ -2,11 +2,11 @@ import { IconCheck, IconMinus, IconPointFilled, IconX } from "@tabler/icons-reac
 import { useMemo } from "react";
 import { z } from "zod";
 import { type EventColumn, type EventRow, eventColumns, samplePluginVersion } from "../../../../contract/services/events.ts";
-import { CellText } from "../../list/cell-text.tsx";
-import { SampleMark } from "../../list/client-name.tsx";
-import type { Column } from "../../list/column.ts";
-import type { ColumnChoice } from "../../list/column-choice.tsx";
-import { useWidthOfRows } from "../../list/use-fitted-columns.ts";
+import { CellText } from "../../list/cells/cell-text.tsx";
+import { SampleMark } from "../../list/cells/client-name.tsx";
+import type { Column } from "../../list/columns/column.ts";
+import type { ColumnChoice } from "../../list/columns/column-choice.tsx";
+import { useWidthOfRows } from "../../list/columns/use-fitted-columns.ts";
 import { Mark } from "../../ui/status/status-shape.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";

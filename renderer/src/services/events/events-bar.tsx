@@ -13,7 +13,7 @@ import {
 } from "@tabler/icons-react";
 import { type ReactNode, useRef } from "react";
 import type { EventFormat, EventJob } from "../../../../contract/services/events.ts";
-import { SampleToggle } from "../../list/sample-toggle.tsx";
+import { SampleToggle } from "../../list/filter/sample-toggle.tsx";
 import { CommandGroups, CommandItems } from "../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../ui/commands.ts";
 import { SectionTitle } from "../../ui/panel.tsx";

@@ -12,10 +12,10 @@ import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspec
 import { directionText, messagesTab } from "../../inspectors/parts-list.tsx";
 import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
-import type { Column } from "../../list/column.ts";
-import { MeasuredPath } from "../../list/path-text.tsx";
-import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
-import { timeColumn } from "../../list/traffic-columns.tsx";
+import { MeasuredPath } from "../../list/cells/path-text.tsx";
+import { rowMark, ToneMark } from "../../list/cells/tone-mark.tsx";
+import type { Column } from "../../list/columns/column.ts";
+import { timeColumn } from "../../list/columns/traffic-columns.tsx";
 import { Caption, Pair, Pairs } from "../../ui/panel.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { originOf } from "../../ui/texts/address.ts";

@@ -1,9 +1,9 @@
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import { CellText } from "../../list/cell-text.tsx";
-import type { Column } from "../../list/column.ts";
-import { PathText } from "../../list/path-text.tsx";
-import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
-import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
+import { CellText } from "../../list/cells/cell-text.tsx";
+import { PathText } from "../../list/cells/path-text.tsx";
+import { rowMark, ToneMark } from "../../list/cells/tone-mark.tsx";
+import type { Column } from "../../list/columns/column.ts";
+import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/columns/traffic-columns.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 
 export const grpcColumns: readonly Column<TrafficRow>[] = [

@@ -1,4 +1,4 @@
-import { grpcStatuses } from "../../list/filter-terms.ts";
+import { grpcStatuses } from "../../list/filter/filter-terms.ts";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { grpcurlFor } from "./call-lines.ts";

@@ -1,7 +1,7 @@
 import { httpInspectors } from "../../inspectors/http-inspectors.ts";
 import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
-import { httpStatuses } from "../../list/filter-terms.ts";
-import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
+import { httpColumns, statusScopes } from "../../list/columns/http-columns.tsx";
+import { httpStatuses } from "../../list/filter/filter-terms.ts";
 import { defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { recordedTries, tryOfExchange } from "../try/try-request.ts";

@@ -3,7 +3,7 @@ import type { WebSocketTried, WebSocketTryMessage } from "../../../../contract/s
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { closeCodeText } from "../../inspectors/websocket/websocket-copies.ts";
-import { ToneMark, toneOfStatus } from "../../list/tone-mark.tsx";
+import { ToneMark, toneOfStatus } from "../../list/cells/tone-mark.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatTook } from "../../ui/texts/time.ts";

@@ -1,5 +1,5 @@
 import { Button, UnstyledButton } from "@mantine/core";
-import { ToneMark, toneOfStatus } from "../../list/tone-mark.tsx";
+import { ToneMark, toneOfStatus } from "../../list/cells/tone-mark.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatAgo, formatTook, isoTime } from "../../ui/texts/time.ts";

@@ -1,11 +1,11 @@
 import type { RtspSessionView } from "../../../../contract/services/rtsp.ts";
 import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import { CellText } from "../../list/cell-text.tsx";
-import type { Column } from "../../list/column.ts";
-import { MarkedText } from "../../list/marked-text.tsx";
-import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
-import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
+import { CellText } from "../../list/cells/cell-text.tsx";
+import { MarkedText } from "../../list/cells/marked-text.tsx";
+import { rowMark, ToneMark } from "../../list/cells/tone-mark.tsx";
+import type { Column } from "../../list/columns/column.ts";
+import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/columns/traffic-columns.tsx";
 import { formatBitRate, formatBytes, formatCount, formatPercent } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatTook } from "../../ui/texts/time.ts";

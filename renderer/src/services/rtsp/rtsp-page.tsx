@@ -1,4 +1,4 @@
-import { allTerms } from "../../list/filter-terms.ts";
+import { allTerms } from "../../list/filter/filter-terms.ts";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import type { PageCommand } from "../../ui/commands.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";

@@ -14,9 +14,9 @@ import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspec
 import { directionText, PartsList } from "../../inspectors/parts-list.tsx";
 import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
-import type { Column } from "../../list/column.ts";
-import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
-import { timeColumn } from "../../list/traffic-columns.tsx";
+import { rowMark, ToneMark } from "../../list/cells/tone-mark.tsx";
+import type { Column } from "../../list/columns/column.ts";
+import { timeColumn } from "../../list/columns/traffic-columns.tsx";
 import { type HistoryPanel, HistoryPlots } from "../../ui/history-plots.tsx";
 import { Note, Pair, Pairs } from "../../ui/panel.tsx";
 import { Answered } from "../../ui/status/answered.tsx";

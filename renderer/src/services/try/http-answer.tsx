@@ -2,7 +2,7 @@ import type { TryAnswer } from "../../../../contract/services/http.ts";
 import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { HttpBodyViewer } from "../../inspectors/http/http-body-viewer.tsx";
 import { InspectorContent } from "../../inspectors/inspector-frame.tsx";
-import { ToneMark, toneOfStatus } from "../../list/tone-mark.tsx";
+import { ToneMark, toneOfStatus } from "../../list/cells/tone-mark.tsx";
 import { formatBytes } from "../../ui/texts/quantity.ts";
 import { formatTook } from "../../ui/texts/time.ts";
 import { AnswerHead } from "./answer-pane.tsx";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Column } from "../../list/column.ts";
+import type { Column } from "../../list/columns/column.ts";
 import { DataTable } from "../../list/data-table.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { Caption } from "../../ui/panel.tsx";

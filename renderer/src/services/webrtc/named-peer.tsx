@@ -1,4 +1,4 @@
-import { CellText } from "../../list/cell-text.tsx";
+import { CellText } from "../../list/cells/cell-text.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 
 /** A peer of a row; its identifier comes last, where a text is cut. */

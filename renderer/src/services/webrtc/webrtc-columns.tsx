@@ -8,11 +8,11 @@ import {
   webrtcSender,
   webrtcSubject,
 } from "../../../../contract/traffic/webrtc-words.ts";
-import { CellText } from "../../list/cell-text.tsx";
-import type { Column } from "../../list/column.ts";
-import { MarkedText } from "../../list/marked-text.tsx";
-import { rowMark, ToneMark } from "../../list/tone-mark.tsx";
-import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/traffic-columns.tsx";
+import { CellText } from "../../list/cells/cell-text.tsx";
+import { MarkedText } from "../../list/cells/marked-text.tsx";
+import { rowMark, ToneMark } from "../../list/cells/tone-mark.tsx";
+import type { Column } from "../../list/columns/column.ts";
+import { beganColumn, bytesColumn, clientColumn, tookColumn } from "../../list/columns/traffic-columns.tsx";
 import type { TrafficPicksProps } from "../../pages/service/define-service-page.ts";
 import { type Choice, PickFilter } from "../../ui/forms/pick-filter.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";

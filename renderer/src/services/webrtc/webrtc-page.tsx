@@ -1,5 +1,5 @@
 import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
-import { allTerms } from "../../list/filter-terms.ts";
+import { allTerms } from "../../list/filter/filter-terms.ts";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { webrtcInspectors } from "./inspectors/webrtc-row.tsx";

@@ -1,6 +1,6 @@
 import type { ServiceId } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { announceReplaced } from "../../list/use-traffic-rows.ts";
+import { announceReplaced } from "../../list/rows/use-traffic-rows.ts";
 import { attempt, notifyDone } from "../status/notify.tsx";
 import { formatCountOf } from "../texts/quantity.ts";
 

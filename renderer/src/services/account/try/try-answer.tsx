@@ -5,7 +5,7 @@ import type { AccountTry, AccountTryStep } from "../../../../../contract/service
 import { namesSecret } from "../../../../../contract/traffic/secret-names.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { HeaderListView } from "../../../inspectors/header-list.tsx";
-import { ToneMark, toneOfStatus } from "../../../list/tone-mark.tsx";
+import { ToneMark, toneOfStatus } from "../../../list/cells/tone-mark.tsx";
 import { requestedRows } from "../../../pages/service/handover.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { useReveal } from "../../../ui/forms/secret-text.tsx";

@@ -5,7 +5,7 @@ import { type AccountUser, accountActions } from "../../../../../contract/servic
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { useControl } from "../../../control/client-context.tsx";
 import { useService } from "../../../control/use-store.ts";
-import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
+import { ColumnMenu, useColumnChoice } from "../../../list/columns/column-choice.tsx";
 import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";

@@ -1,6 +1,6 @@
 import type { AccountUser } from "../../../../../contract/services/account.ts";
-import { CellText } from "../../../list/cell-text.tsx";
-import type { Column } from "../../../list/column.ts";
+import { CellText } from "../../../list/cells/cell-text.tsx";
+import type { Column } from "../../../list/columns/column.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { isoTime } from "../../../ui/texts/time.ts";
 import { StateMark, userState } from "../state-mark.tsx";

@@ -6,7 +6,7 @@ import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { useService, useStore } from "../../../control/use-store.ts";
-import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
+import { ColumnMenu, useColumnChoice } from "../../../list/columns/column-choice.tsx";
 import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { Fact } from "../../../list/list-status.tsx";

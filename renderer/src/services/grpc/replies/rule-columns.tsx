@@ -1,8 +1,8 @@
 import { Switch } from "@mantine/core";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { CellText } from "../../../list/cell-text.tsx";
-import type { Column } from "../../../list/column.ts";
+import { CellText } from "../../../list/cells/cell-text.tsx";
+import type { Column } from "../../../list/columns/column.ts";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";

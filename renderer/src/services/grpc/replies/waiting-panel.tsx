@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import type { WaitingCall } from "../../../../../contract/services/grpc-replies.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { MeasuredPath } from "../../../list/path-text.tsx";
+import { MeasuredPath } from "../../../list/cells/path-text.tsx";
 import { LowerList, LowerRow } from "../../../ui/lower-panel.tsx";
 import { Caption, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";

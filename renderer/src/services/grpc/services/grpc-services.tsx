@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { useService } from "../../../control/use-store.ts";
-import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
+import { ColumnMenu, useColumnChoice } from "../../../list/columns/column-choice.tsx";
 import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { Fact } from "../../../list/list-status.tsx";

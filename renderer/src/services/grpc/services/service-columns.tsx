@@ -1,8 +1,8 @@
 import { Switch } from "@mantine/core";
 import { grpcActions, type HealthState } from "../../../../../contract/services/grpc.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { CellText } from "../../../list/cell-text.tsx";
-import type { Column } from "../../../list/column.ts";
+import { CellText } from "../../../list/cells/cell-text.tsx";
+import type { Column } from "../../../list/columns/column.ts";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";

@@ -3,7 +3,7 @@ import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { HeaderListView } from "../../../inspectors/header-list.tsx";
-import { ToneMark } from "../../../list/tone-mark.tsx";
+import { ToneMark } from "../../../list/cells/tone-mark.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatTook } from "../../../ui/texts/time.ts";

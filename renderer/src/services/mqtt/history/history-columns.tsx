@@ -1,6 +1,6 @@
 import { droppedText, type MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
-import { SampleMark } from "../../../list/client-name.tsx";
-import type { Column } from "../../../list/column.ts";
+import { SampleMark } from "../../../list/cells/client-name.tsx";
+import type { Column } from "../../../list/columns/column.ts";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { capitalized, formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";

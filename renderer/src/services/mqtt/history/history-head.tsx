@@ -1,7 +1,7 @@
 import { IconChartLine, IconPlusMinus, IconSearch, IconSitemap, IconTerminal2 } from "@tabler/icons-react";
 import { useState } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
-import { SampleToggle } from "../../../list/sample-toggle.tsx";
+import { SampleToggle } from "../../../list/filter/sample-toggle.tsx";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { copyText } from "../../../ui/copy/copy-text.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";

@@ -5,7 +5,7 @@ import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts
 import { DataTable, type DataTableHandle } from "../../../list/data-table.tsx";
 import { NewRows } from "../../../list/follow-mark.tsx";
 import { ListAnswer } from "../../../list/list-answer.tsx";
-import { loadToEnd } from "../../../list/load-to-end.ts";
+import { loadToEnd } from "../../../list/rows/load-to-end.ts";
 import { searchedInPartText } from "../../../pages/service/traffic-status-line.tsx";
 import { Note } from "../../../ui/panel.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";

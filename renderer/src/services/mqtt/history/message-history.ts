@@ -1,8 +1,8 @@
 import type { MqttHistoryPage } from "../../../../../contract/services/mqtt.ts";
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
-import { createListRows } from "../../../list/list-rows.ts";
-import type { ListRowsOptions } from "../../../list/list-source.ts";
-import type { ListRows, ListRowsView } from "../../../list/list-view.ts";
+import { createListRows } from "../../../list/rows/list-rows.ts";
+import type { ListRowsOptions } from "../../../list/rows/list-source.ts";
+import type { ListRows, ListRowsView } from "../../../list/rows/list-view.ts";
 
 export interface HistoryQuery {
   /** A topic, or a filter with wildcards; empty where none is chosen. */

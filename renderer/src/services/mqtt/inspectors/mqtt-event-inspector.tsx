@@ -1,7 +1,7 @@
 import { credentialFields, notRecorded } from "../../../../../contract/traffic/mqtt.ts";
 import { InspectorFrame, InspectorPanel, type InspectorProps } from "../../../inspectors/inspector-frame.tsx";
 import { Section } from "../../../inspectors/section.tsx";
-import { ToneMark } from "../../../list/tone-mark.tsx";
+import { ToneMark } from "../../../list/cells/tone-mark.tsx";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { useReveal } from "../../../ui/forms/secret-text.tsx";
 import { Pair, Pairs } from "../../../ui/panel.tsx";

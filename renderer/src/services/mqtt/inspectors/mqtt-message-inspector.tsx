@@ -3,7 +3,7 @@ import { useService } from "../../../control/use-store.ts";
 import { CopyMenu } from "../../../inspectors/copy-menu.tsx";
 import { InspectorContent, InspectorFrame, type InspectorProps, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
 import { notCopied } from "../../../inspectors/kind-commands.ts";
-import { ToneMark } from "../../../list/tone-mark.tsx";
+import { ToneMark } from "../../../list/cells/tone-mark.tsx";
 import { inBash } from "../../../ui/copy/shells.ts";
 import { Chip } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";

@@ -15,7 +15,7 @@ import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
 import type { RateSample } from "../../../../../contract/traffic/row.ts";
 import { useRate } from "../../../control/use-store.ts";
 import { PausedMark } from "../../../list/follow-mark.tsx";
-import { isSearching, searchingText } from "../../../list/rows-shown.ts";
+import { isSearching, searchingText } from "../../../list/rows/rows-shown.ts";
 import { CommandButton, CommandGroups } from "../../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../../ui/commands.ts";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";

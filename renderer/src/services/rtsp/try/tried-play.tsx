@@ -1,8 +1,8 @@
 import type { RtspTried, RtspTriedTrack, RtspTryStep } from "../../../../../contract/services/rtsp.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { Section } from "../../../inspectors/section.tsx";
-import type { Column } from "../../../list/column.ts";
-import { ToneMark } from "../../../list/tone-mark.tsx";
+import { ToneMark } from "../../../list/cells/tone-mark.tsx";
+import type { Column } from "../../../list/columns/column.ts";
 import { Note, Pair, Pairs } from "../../../ui/panel.tsx";
 import { formatBytes, formatCount, formatCountOf, formatDecimals, listText } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";

@@ -2,7 +2,7 @@ import { webrtcActions } from "../../../../../contract/services/webrtc.ts";
 import type { IceCheck, IceFinding, IceVerdict } from "../../../../../contract/services/webrtc-ice-check.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
-import { type MarkTone, ToneMark } from "../../../list/tone-mark.tsx";
+import { type MarkTone, ToneMark } from "../../../list/cells/tone-mark.tsx";
 import { LowerPanel } from "../../../ui/lower-panel.tsx";
 import { Caption, Spring } from "../../../ui/panel.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";

@@ -5,7 +5,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
 import { Section } from "../../../inspectors/section.tsx";
-import { rowMark, ToneMark } from "../../../list/tone-mark.tsx";
+import { rowMark, ToneMark } from "../../../list/cells/tone-mark.tsx";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { type HistoryPanel, HistoryPlots } from "../../../ui/history-plots.tsx";
 import { Note, Pair, Pairs } from "../../../ui/panel.tsx";

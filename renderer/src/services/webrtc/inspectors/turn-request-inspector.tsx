@@ -1,8 +1,8 @@
 import type { StunMessageView } from "../../../../../contract/traffic/webrtc.ts";
 import { InspectorFrame, InspectorPanel, type InspectorProps } from "../../../inspectors/inspector-frame.tsx";
 import { FieldRow, FieldRows, FoldedSection, Section } from "../../../inspectors/section.tsx";
+import { ToneMark } from "../../../list/cells/tone-mark.tsx";
 import { StatusLink } from "../../../list/list-status.tsx";
-import { ToneMark } from "../../../list/tone-mark.tsx";
 import { Note, Pair, Pairs } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";

@@ -1,7 +1,7 @@
 import type { LadderSignal } from "../../../../../contract/services/webrtc-signals.ts";
 import { signalTitle } from "../../../../../contract/traffic/webrtc-words.ts";
-import { CellText } from "../../../list/cell-text.tsx";
-import type { Column } from "../../../list/column.ts";
+import { CellText } from "../../../list/cells/cell-text.tsx";
+import type { Column } from "../../../list/columns/column.ts";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../../ui/texts/time.ts";

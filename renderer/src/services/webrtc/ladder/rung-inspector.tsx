@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { LadderSignal } from "../../../../../contract/services/webrtc-signals.ts";
 import { InspectorFrame, InspectorPanel } from "../../../inspectors/inspector-frame.tsx";
-import type { Column } from "../../../list/column.ts";
+import type { Column } from "../../../list/columns/column.ts";
 import { DataTable } from "../../../list/data-table.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";

@@ -1,8 +1,8 @@
 import type { LeftOutTrack } from "../../../../../contract/services/rtsp-media.ts";
 import type { WebrtcMediaSessionView } from "../../../../../contract/services/webrtc-media.ts";
-import { CellText } from "../../../list/cell-text.tsx";
-import type { Column } from "../../../list/column.ts";
-import { type MarkTone, ToneMark } from "../../../list/tone-mark.tsx";
+import { CellText } from "../../../list/cells/cell-text.tsx";
+import { type MarkTone, ToneMark } from "../../../list/cells/tone-mark.tsx";
+import type { Column } from "../../../list/columns/column.ts";
 import { useNow } from "../../../ui/status/since.tsx";
 import { formatBitRate, formatPercent } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";

@@ -4,7 +4,7 @@ import type { WebrtcMedia, WebrtcMediaTrack } from "../../../../../contract/traf
 import { useControl } from "../../../control/client-context.tsx";
 import { InspectorFrame, InspectorPanel, type InspectorProps } from "../../../inspectors/inspector-frame.tsx";
 import { Section } from "../../../inspectors/section.tsx";
-import { rowMark, ToneMark } from "../../../list/tone-mark.tsx";
+import { rowMark, ToneMark } from "../../../list/cells/tone-mark.tsx";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { Notice, Pair, Pairs } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";

@@ -1,9 +1,9 @@
 import { IconChevronRight, IconLock } from "@tabler/icons-react";
 import type { WebrtcPeerView } from "../../../../../contract/services/webrtc.ts";
 import { dialectTitles } from "../../../../../contract/traffic/webrtc-words.ts";
-import { CellText } from "../../../list/cell-text.tsx";
-import type { Column } from "../../../list/column.ts";
-import { MarkedText } from "../../../list/marked-text.tsx";
+import { CellText } from "../../../list/cells/cell-text.tsx";
+import { MarkedText } from "../../../list/cells/marked-text.tsx";
+import type { Column } from "../../../list/columns/column.ts";
 import { useNow } from "../../../ui/status/since.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";

@@ -3,7 +3,7 @@ import type { WebrtcViews } from "../../../../../contract/services/webrtc.ts";
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useService } from "../../../control/use-store.ts";
-import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
+import { ColumnMenu, useColumnChoice } from "../../../list/columns/column-choice.tsx";
 import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { Fact } from "../../../list/list-status.tsx";

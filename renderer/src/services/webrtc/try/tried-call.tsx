@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { Section } from "../../../inspectors/section.tsx";
-import type { Column } from "../../../list/column.ts";
-import { ToneMark } from "../../../list/tone-mark.tsx";
+import { ToneMark } from "../../../list/cells/tone-mark.tsx";
+import type { Column } from "../../../list/columns/column.ts";
 import { TextBlock } from "../../../ui/copy/text-block.tsx";
 import { Pair, Pairs } from "../../../ui/panel.tsx";
 import { formatBytes, formatCount, formatRate } from "../../../ui/texts/quantity.ts";

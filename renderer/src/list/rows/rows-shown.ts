@@ -1,5 +1,5 @@
-import { formatCount } from "../ui/texts/quantity.ts";
-import { isFiltering } from "./traffic-filter.ts";
+import { formatCount } from "../../ui/texts/quantity.ts";
+import { isFiltering } from "../filter/traffic-filter.ts";
 import type { TrafficRowsView } from "./traffic-rows.ts";
 
 type Shown = Pick<TrafficRowsView, "filter" | "count" | "kept" | "matching" | "answered" | "failure" | "isFull" | "sort">;

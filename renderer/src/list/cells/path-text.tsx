@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react";
-import { shownText } from "../ui/texts/shown-text.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
+import { monoCharacterPx } from "../columns/use-fitted-columns.ts";
 import { fittingPath } from "./fitting-path.ts";
 import styles from "./path-text.module.css";
-import { monoCharacterPx } from "./use-fitted-columns.ts";
 
 interface PathTextProps {
   /** "/orders/7?page=2", "/package.Service/Method", "sensors/hall-a/temperature" */

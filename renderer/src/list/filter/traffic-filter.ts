@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isSampleClient } from "../../../contract/client-mark.ts";
-import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { isSampleClient } from "../../../../contract/client-mark.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import {
   hasKind,
   hasOutcome,
@@ -9,8 +9,8 @@ import {
   hasTone,
   rowFilterFields,
   type ToneFilter,
-} from "../../../contract/traffic/row-filter.ts";
-import { comparesTime, meetsTerms, parseRowQuery } from "../../../contract/traffic/row-query.ts";
+} from "../../../../contract/traffic/row-filter.ts";
+import { comparesTime, meetsTerms, parseRowQuery } from "../../../../contract/traffic/row-query.ts";
 
 export interface TrafficFilter {
   readonly text: string;

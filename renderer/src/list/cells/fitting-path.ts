@@ -1,4 +1,4 @@
-import { shownEnd, shownText } from "../ui/texts/shown-text.ts";
+import { shownEnd, shownText } from "../../ui/texts/shown-text.ts";
 
 export type PathParts = readonly [above: string, last: string, query: string];
 

@@ -1,5 +1,5 @@
-import { readFailure } from "../control/failure-error.ts";
-import { createRefresher } from "../control/refresher.ts";
+import { readFailure } from "../../control/failure-error.ts";
+import { createRefresher } from "../../control/refresher.ts";
 import type { ListPage, ListRowsOptions } from "./list-source.ts";
 import { emptyView, type ListRows, type ListRowsView } from "./list-view.ts";
 import { reaches, removeMissing } from "./page-join.ts";

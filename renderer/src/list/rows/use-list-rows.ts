@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from "react";
-import type { Topic } from "../../../contract/control.ts";
-import { useControl } from "../control/client-context.tsx";
+import type { Topic } from "../../../../contract/control.ts";
+import { useControl } from "../../control/client-context.tsx";
 import type { ListRows, ListRowsView } from "./list-view.ts";
 
 /** Rows of topics (joined with commas): received while shown, read again when shown again and after a reconnect. */

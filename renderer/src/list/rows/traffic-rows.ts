@@ -1,13 +1,13 @@
-import type { TrafficPage } from "../../../contract/control.ts";
-import { type ServiceId, serviceIds } from "../../../contract/service.ts";
-import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { type SortPlace, sortPlaceOf, type TimedRowSort } from "../../../contract/traffic/row-sort.ts";
+import type { TrafficPage } from "../../../../contract/control.ts";
+import { type ServiceId, serviceIds } from "../../../../contract/service.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { type SortPlace, sortPlaceOf, type TimedRowSort } from "../../../../contract/traffic/row-sort.ts";
+import { filtersByTime, isFiltering, noFilter, type TrafficFilter } from "../filter/traffic-filter.ts";
 import { createDetailSearch, type MatchRows } from "./detail-search.ts";
 import { createListRows } from "./list-rows.ts";
 import type { ListRowsOptions } from "./list-source.ts";
 import type { ListRowsView } from "./list-view.ts";
 import { createSortableRows, type SortableRows } from "./sorted-list.ts";
-import { filtersByTime, isFiltering, noFilter, type TrafficFilter } from "./traffic-filter.ts";
 
 export interface TrafficQuery extends TrafficFilter {
   readonly before?: number;

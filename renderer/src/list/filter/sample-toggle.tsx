@@ -1,6 +1,6 @@
 import { IconRoute, IconRouteOff } from "@tabler/icons-react";
-import { useCommands } from "../ui/commands.ts";
-import { IconButton } from "../ui/toolbar.tsx";
+import { useCommands } from "../../ui/commands.ts";
+import { IconButton } from "../../ui/toolbar.tsx";
 
 interface SampleToggleProps {
   /** Sample traffic is left out. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { RowSortField } from "../../../contract/traffic/row-sort.ts";
+import type { RowSortField } from "../../../../contract/traffic/row-sort.ts";
 
 export interface Column<Row> {
   readonly id: string;

@@ -1,5 +1,5 @@
-import { type ClientMark, readClient } from "../../../contract/client-mark.ts";
-import { shownText } from "../ui/texts/shown-text.ts";
+import { type ClientMark, readClient } from "../../../../contract/client-mark.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import styles from "./client-name.module.css";
 
 const titles: Readonly<Record<ClientMark, string>> = {

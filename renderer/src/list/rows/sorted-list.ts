@@ -1,7 +1,7 @@
-import type { Failure } from "../../../contract/service.ts";
-import type { RowSort, TimedRowSort } from "../../../contract/traffic/row-sort.ts";
-import { readFailure } from "../control/failure-error.ts";
-import type { NextFrame } from "../control/frame-store.ts";
+import type { Failure } from "../../../../contract/service.ts";
+import type { RowSort, TimedRowSort } from "../../../../contract/traffic/row-sort.ts";
+import { readFailure } from "../../control/failure-error.ts";
+import type { NextFrame } from "../../control/frame-store.ts";
 import type { ListCounts } from "./list-source.ts";
 import type { ListRows, ListRowsView } from "./list-view.ts";
 

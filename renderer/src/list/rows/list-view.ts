@@ -1,5 +1,5 @@
-import type { Failure } from "../../../contract/service.ts";
-import type { RowSort } from "../../../contract/traffic/row-sort.ts";
+import type { Failure } from "../../../../contract/service.ts";
+import type { RowSort } from "../../../../contract/traffic/row-sort.ts";
 import type { ListPage } from "./list-source.ts";
 
 /**

@@ -1,11 +1,11 @@
-import { redactTarget } from "../../../contract/traffic/redact-target.ts";
-import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { statusWord } from "../../../contract/traffic/row-filter.ts";
-import { shownText } from "../ui/texts/shown-text.ts";
-import { CellText } from "./cell-text.tsx";
+import { redactTarget } from "../../../../contract/traffic/redact-target.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { statusWord } from "../../../../contract/traffic/row-filter.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
+import { CellText } from "../cells/cell-text.tsx";
+import { PathText } from "../cells/path-text.tsx";
+import { rowMark, ToneMark } from "../cells/tone-mark.tsx";
 import type { Column } from "./column.ts";
-import { PathText } from "./path-text.tsx";
-import { rowMark, ToneMark } from "./tone-mark.tsx";
 import { beganColumn, bytesColumn, clientColumn, tookColumn } from "./traffic-columns.tsx";
 
 /** Scopes of a filter over HTTP exchanges; those that failed have a status of 5xx, or were aborted. */

@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from "react";
-import type { TrafficPage } from "../../../contract/control.ts";
-import { type ServiceId, serviceIds } from "../../../contract/service.ts";
-import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { compareValues, sortPlaceOf, type TimedRowSort } from "../../../contract/traffic/row-sort.ts";
-import { useControl } from "../control/client-context.tsx";
-import type { ControlClient } from "../control/control-client.ts";
-import { pacedFrame } from "../control/frame-store.ts";
+import type { TrafficPage } from "../../../../contract/control.ts";
+import { type ServiceId, serviceIds } from "../../../../contract/service.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { compareValues, sortPlaceOf, type TimedRowSort } from "../../../../contract/traffic/row-sort.ts";
+import { useControl } from "../../control/client-context.tsx";
+import type { ControlClient } from "../../control/control-client.ts";
+import { pacedFrame } from "../../control/frame-store.ts";
+import type { TrafficFilter } from "../filter/traffic-filter.ts";
 import type { MatchRows } from "./detail-search.ts";
-import type { TrafficFilter } from "./traffic-filter.ts";
 import { createTrafficRows, joinedId, type RowPlace, type TrafficQuery, type TrafficRows } from "./traffic-rows.ts";
 import { useReceived } from "./use-list-rows.ts";
 

@@ -1,7 +1,7 @@
-import { type HeaderList, type HttpExchangeFacts, headerValue } from "../../../contract/traffic/http.ts";
-import type { Tone, TrafficRow } from "../../../contract/traffic/row.ts";
-import { shownText } from "../ui/texts/shown-text.ts";
-import { mediaTypeOf } from "../viewer/content-format.ts";
+import { type HeaderList, type HttpExchangeFacts, headerValue } from "../../../../contract/traffic/http.ts";
+import type { Tone, TrafficRow } from "../../../../contract/traffic/row.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
+import { mediaTypeOf } from "../../viewer/content-format.ts";
 import styles from "./tone-mark.module.css";
 
 /** What a mark shows: a result, or `running` for what is under way and `ended` for a session, which has no result. */

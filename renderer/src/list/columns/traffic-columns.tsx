@@ -1,9 +1,9 @@
-import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { useNow } from "../ui/status/since.tsx";
-import { formatBytes } from "../ui/texts/quantity.ts";
-import { clockTime, formatDurationExact, formatTook, isoTime } from "../ui/texts/time.ts";
-import { CellText } from "./cell-text.tsx";
-import { ClientName } from "./client-name.tsx";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { useNow } from "../../ui/status/since.tsx";
+import { formatBytes } from "../../ui/texts/quantity.ts";
+import { clockTime, formatDurationExact, formatTook, isoTime } from "../../ui/texts/time.ts";
+import { CellText } from "../cells/cell-text.tsx";
+import { ClientName } from "../cells/client-name.tsx";
 import type { Column } from "./column.ts";
 
 /** The time of day of a part or message. */

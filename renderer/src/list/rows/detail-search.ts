@@ -1,7 +1,7 @@
-import type { ServiceId } from "../../../contract/service.ts";
-import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { parseRowQuery } from "../../../contract/traffic/row-query.ts";
-import { noFilter, searchesDetails, type TrafficFilter, trafficMatcher } from "./traffic-filter.ts";
+import type { ServiceId } from "../../../../contract/service.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { parseRowQuery } from "../../../../contract/traffic/row-query.ts";
+import { noFilter, searchesDetails, type TrafficFilter, trafficMatcher } from "../filter/traffic-filter.ts";
 
 /** Ids of those rows of a service that match, also in their details. */
 export type MatchRows = (service: ServiceId, rows: readonly number[], filter: TrafficFilter) => Promise<readonly number[]>;

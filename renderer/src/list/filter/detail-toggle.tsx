@@ -1,6 +1,6 @@
 import { IconFileSearch } from "@tabler/icons-react";
-import { useCommands } from "../ui/commands.ts";
-import { IconButton } from "../ui/toolbar.tsx";
+import { useCommands } from "../../ui/commands.ts";
+import { IconButton } from "../../ui/toolbar.tsx";
 import type { TrafficFilter } from "./traffic-filter.ts";
 
 interface DetailToggleProps {

@@ -1,4 +1,4 @@
-import type { NextFrame } from "../control/frame-store.ts";
+import type { NextFrame } from "../../control/frame-store.ts";
 
 export interface ListPage<Row> {
   /** Newest first. */

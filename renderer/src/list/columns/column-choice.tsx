@@ -2,8 +2,8 @@ import { Menu } from "@mantine/core";
 import { IconColumns3 } from "@tabler/icons-react";
 import { useMemo } from "react";
 import { z } from "zod";
-import { IconMenu } from "../ui/toolbar.tsx";
-import { useRemembered } from "../ui/use-remembered.ts";
+import { IconMenu } from "../../ui/toolbar.tsx";
+import { useRemembered } from "../../ui/use-remembered.ts";
 import type { Column } from "./column.ts";
 
 export interface ColumnChoice<Row> {

@@ -1,5 +1,5 @@
 /** The terms of a filter's text: what a list offers, and what is wrong with those that were typed. */
-import { grpcStatusNames } from "../../../contract/traffic/grpc.ts";
+import { grpcStatusNames } from "../../../../contract/traffic/grpc.ts";
 import {
   comparisonWithoutColon,
   namedFields,
@@ -7,7 +7,7 @@ import {
   type TermField,
   termFieldNames,
   unknownFields,
-} from "../../../contract/traffic/row-query.ts";
+} from "../../../../contract/traffic/row-query.ts";
 
 /** What the rows of a list have. */
 export interface FilterTerms {
