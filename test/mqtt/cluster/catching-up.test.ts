@@ -3,6 +3,7 @@ import { Incoming, type IncomingOptions } from "../../../servers/mqtt/cluster/in
 import { type RedisOperation, valuesOf } from "../../../servers/mqtt/cluster/redis-operation.ts";
 import { RedisSessionStore } from "../../../servers/mqtt/cluster/redis-session-store.ts";
 import { Delivery } from "../../../servers/mqtt/engine/delivery/delivery.ts";
+import { FlushScheduler } from "../../../servers/mqtt/engine/delivery/flush-scheduler.ts";
 import { Message } from "../../../servers/mqtt/engine/routing/message.ts";
 import type { Session } from "../../../servers/mqtt/engine/session/session.ts";
 import { type Broker, connectWire } from "../harness.ts";
@@ -65,7 +66,7 @@ const deliveriesIn = (operations: readonly RedisOperation[]) =>
     .flatMap((one) => (one.type === "call" && one.values[0] === "HSET" ? one.values : []))
     .filter((value) => /^d\d+$/.test(String(value))).length;
 
-/** What brokers of this process write from now on, each with its turn of the event loop. */
+/** What brokers of this process write from now on, each with its turn of the event loop. A session that is written again uses that up, on any machine. */
 function watchWrites() {
   let turn = 0;
   const count = () => {
@@ -76,6 +77,7 @@ function watchWrites() {
   const commits: { readonly turn: number; readonly deliveries: number }[] = [];
   const rewrites: number[] = [];
   const { take, rewrite } = RedisSessionStore.prototype;
+  const { isTurnOver } = FlushScheduler.prototype;
   const spies = [
     vi.spyOn(RedisSessionStore.prototype, "take").mockImplementation(function (this: RedisSessionStore, position: string) {
       const operations = take.call(this, position);
@@ -85,6 +87,9 @@ function watchWrites() {
     vi.spyOn(RedisSessionStore.prototype, "rewrite").mockImplementation(function (this: RedisSessionStore, session: Session) {
       rewrites.push(turn);
       rewrite.call(this, session);
+    }),
+    vi.spyOn(FlushScheduler.prototype, "isTurnOver").mockImplementation(function (this: FlushScheduler, parts?: number) {
+      return rewrites.at(-1) === turn || isTurnOver.call(this, parts);
     }),
   ];
   onTestFinished(() => {
