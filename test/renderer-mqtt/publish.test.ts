@@ -120,16 +120,50 @@ describe("topic filters", () => {
 
 describe("a client's rate", () => {
   const client = (messagesIn: number, since = 0) => ({ clientId: "c", messagesIn, messagesOut: 0, since }) as MqttClient;
-  it("is the smoothed rate between two views, and is reset with a new connection", () => {
-    let rates = clientRates(noClientRates, [client(0)], 0);
+  /** The rates of views at these times, of a client that has sent as many messages as `sent` says. */
+  const ratesAt = (times: readonly number[], sent: (at: number) => number) => {
+    let rates = noClientRates;
+    return times.map((at) => {
+      rates = clientRates(rates, [client(sent(at))], at);
+      return rates.perSecond.get("c") ?? Number.NaN;
+    });
+  };
+  /** Views about every half second, as a busy process has them. */
+  const times = Array.from({ length: 80 }, (_, index) => index * 500 + ((index * 37) % 11) * 10);
+
+  it("[MQTT-545] of one message a second is about 1, whenever a view comes", () => {
+    for (const phase of [0, 130, 480, 510, 730, 990]) {
+      const rates = ratesAt(times, (at) => Math.floor((at + phase) / 1_000));
+      expect(Math.max(...rates)).toBeLessThan(1.5);
+      const settled = rates.slice(12);
+      expect(Math.min(...settled)).toBeGreaterThan(0.85);
+      expect(Math.max(...settled)).toBeLessThan(1.2);
+    }
+  });
+  it("[MQTT-545] of one message a second stays about 1 in views that are a second apart", () => {
+    const rates = ratesAt(
+      times.filter((_, index) => index % 2 === 0),
+      (at) => Math.floor(at / 1_000),
+    );
+    expect(Math.min(...rates.slice(6))).toBeGreaterThan(0.8);
+    expect(Math.max(...rates.slice(6))).toBeLessThan(1.3);
+  });
+  it("[MQTT-545] falls at once where no more comes, and is 0 after 5 s", () => {
+    const rates = ratesAt(times, (at) => Math.min(at, 10_000) / 10);
+    const at = (ms: number) => rates[times.findIndex((time) => time >= ms)] ?? Number.NaN;
+    expect(at(9_000)).toBeCloseTo(100, 0);
+    expect(at(12_000)).toBeLessThan(75);
+    expect(at(15_500)).toBe(0);
+  });
+  it("is 0 in the first view, and again with a new connection", () => {
+    let rates = clientRates(noClientRates, [client(20)], 0);
     expect(rates.perSecond.get("c")).toBe(0);
-    rates = clientRates(rates, [client(50)], 500);
+    // Of less than a second it is not known how long it goes on.
+    rates = clientRates(rates, [client(70)], 500);
     expect(rates.perSecond.get("c")).toBe(50);
     rates = clientRates(rates, [client(0, 7)], 1_000);
-    expect(rates.perSecond.get("c")).toBe(50);
-    expect(clientRates(rates, [client(0, 7)], 1_500).perSecond.get("c")).toBe(25);
-    // Two views right after each other are one.
-    rates = clientRates(clientRates(rates, [client(9, 7)], 1_010), [client(100, 7)], 2_000);
-    expect(rates.perSecond.get("c")).toBe(75);
+    expect(rates.perSecond.get("c")).toBe(0);
+    expect(clientRates(rates, [client(0, 7)], 1_500).perSecond.get("c")).toBe(0);
+    expect(clientRates(rates, [], 1_500).perSecond.size).toBe(0);
   });
 });
