@@ -48,3 +48,26 @@ it("[BL-544] the palette goes to the form that sends an event, and while nobody 
     leave.abort();
   }
 });
+
+it("[BL-572] what is typed right after the keys that open the palette is in its field", async () => {
+  const { page } = await openBrowserShell("http", { others });
+  const filter = page.getByRole("textbox", { name: "Filter", exact: false }).first();
+  await filter.waitFor();
+  await filter.focus();
+  const focused = () =>
+    page.evaluate(async () => {
+      const key = { key: "k", code: "KeyK", ctrlKey: true, bubbles: true, cancelable: true };
+      (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", key));
+      // No timer and no frame comes before the next key.
+      await Promise.resolve();
+      return document.activeElement?.getAttribute("aria-label");
+    });
+  for (let time = 0; time < 3; time++) {
+    expect(await focused()).toBe("Search services, actions, settings");
+    await page.keyboard.type("restart ht");
+    expect(await page.getByRole("dialog").getByLabel("Search services, actions, settings").inputValue()).toBe("restart ht");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await filter.and(page.locator(":focus")).waitFor();
+  }
+});

@@ -1,6 +1,6 @@
 import { createSpotlight, Spotlight, type SpotlightActionGroupData, useSpotlight } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
-import { type MouseEvent, useLayoutEffect, useRef } from "react";
+import { type MouseEvent, useEffect, useLayoutEffect, useRef } from "react";
 import styles from "./command-palette.module.css";
 import { filterPalette } from "./palette-filter.ts";
 import { configurationGroup, elsewhereGroup, usePaletteActions } from "./use-palette-actions.tsx";
@@ -26,6 +26,12 @@ export function CommandPalette() {
   const before = useRef<Element>(null);
   useLayoutEffect(() => {
     if (opened) before.current = document.activeElement;
+  }, [opened]);
+  const field = useRef<HTMLInputElement>(null);
+  // At once: a dialog moves the focus with a timer, and letters that are typed before that would go to the page. Behind the dialog's own
+  // effects, which note what has the focus now.
+  useEffect(() => {
+    if (opened) field.current?.focus();
   }, [opened]);
   const actions = usePaletteActions(opened).map((group) => ({
     ...group,
@@ -55,6 +61,7 @@ export function CommandPalette() {
       scrollAreaProps={{ type: "auto", scrollbarSize: 8 }}
       nothingFound="No matches. Try a service, “start”, “stop”, “copy” or a setting."
       searchProps={{
+        ref: field,
         leftSection: <IconSearch size={16} stroke={1.5} />,
         placeholder: "Search services, actions, settings",
         "aria-label": "Search services, actions, settings",
