@@ -1,6 +1,7 @@
 import { connectAsync } from "mqtt";
 import { expect, it, onTestFinished } from "vitest";
-import { shareBrowserShell } from "./browser-shell.ts";
+import { interceptAnswers } from "./answers.ts";
+import { loadAgain, openBrowserShell, shareBrowserShell } from "./browser-shell.ts";
 
 const open = shareBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
 
@@ -95,4 +96,35 @@ it("[BL-486] rates are of the last second also when the page is shown again that
   });
   expect(shown).toEqual(expect.arrayContaining(["in 0/s · out 0/s"]));
   expect(shown.filter((text) => /[1-9]/.test(text))).toEqual([]);
+});
+
+it("[BL-574] what failed on a page is no longer said on the next one, also while the pointer is on it; an Undo is still offered there", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  const answers = await interceptAnswers(page);
+  await loadAgain(page, "http/live");
+  await fetch(`${origin}/get`);
+  await page.getByRole("row", { name: /\/get/ }).waitFor();
+  const clear = page.getByRole("button", { name: /^Clear/ });
+  const note = (text: string) => page.getByRole("alert").filter({ hasText: text });
+  const goTo = (to: string) =>
+    page.evaluate((hash) => {
+      location.hash = hash;
+    }, to);
+  answers.treat("traffic.clear", { kind: "failing" });
+  await clear.click();
+  await note("The test refused this call.").hover();
+  await goTo("#/overview");
+  await note("The test refused this call.").waitFor({ state: "detached" });
+
+  await goTo("#/http/live");
+  answers.treat("traffic.clear", undefined);
+  await fetch(`${origin}/bytes/2`);
+  await page.getByRole("row", { name: /\/bytes\/2/ }).waitFor();
+  await clear.click();
+  await note("Cleared 1 row").hover();
+  await goTo("#/overview");
+  await page.getByRole("article", { name: "HTTP" }).waitFor();
+  await note("Cleared 1 row").getByRole("button", { name: "Undo" }).click();
+  await goTo("#/http/live");
+  await page.getByRole("row", { name: /\/bytes\/2/ }).waitFor();
 });

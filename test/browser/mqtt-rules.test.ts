@@ -161,3 +161,30 @@ it("[BL-565] a question lies over the dialog from which it is asked, and Escape 
   await remove.waitFor({ state: "detached" });
   expect(await dialog.isVisible()).toBe(true);
 });
+
+it("[BL-573] the focus ring of a switch in the list of rules is whole", async () => {
+  const { page } = await open();
+  const { dialog, show } = rulesOf(page);
+  await show();
+  await dialog.getByRole("button", { name: "New rule" }).click();
+  await dialog.getByRole("textbox", { name: "Topic filter", exact: true }).fill("ring/#");
+  await dialog.getByRole("button", { name: "Save the rule" }).click();
+  const rule = dialog.getByRole("listitem").filter({ hasText: "ring/#" });
+  await rule.waitFor();
+  await page.keyboard.press("Tab");
+  await rule.getByRole("switch").focus();
+  const cut = await rule.evaluate((item) => {
+    const ringed = [...item.querySelectorAll("*")].find((part) => getComputedStyle(part).outlineStyle !== "none");
+    const list = item.parentElement;
+    if (!ringed || !list) return undefined;
+    const { outlineWidth, outlineOffset } = getComputedStyle(ringed);
+    const around = Number.parseFloat(outlineWidth) + Number.parseFloat(outlineOffset);
+    const [ring, room] = [ringed.getBoundingClientRect(), list.getBoundingClientRect()];
+    return {
+      left: Math.max(0, room.left - ring.left + around),
+      top: Math.max(0, room.top - ring.top + around),
+      right: Math.max(0, ring.right + around - room.right),
+    };
+  });
+  expect(cut).toEqual({ left: 0, top: 0, right: 0 });
+});

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { LogDrawer } from "../pages/logs/log-drawer.tsx";
 import { Announcer } from "../ui/status/announcer.tsx";
 import { Boundary } from "../ui/status/boundary.tsx";
+import { useNotesOfPage } from "../ui/status/notify.tsx";
 import { CommandPalette } from "./command-palette.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { ExportToasts } from "./exports/export-toasts.tsx";
@@ -15,6 +16,7 @@ import { restoreRoute } from "./route.ts";
 
 export function Frame() {
   useState(restoreRoute);
+  useNotesOfPage();
   return (
     <InspectorProvider>
       <div className={styles.frame}>

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
+import { useEffect } from "react";
 import { failureOf } from "../../control/failure-error.ts";
 import { shownText } from "../texts/shown-text.ts";
 import styles from "./notify.module.css";
@@ -13,10 +14,31 @@ export const noteClassNames = {
   icon: styles.icon ?? "",
 };
 
+/** The pages, as in the address, on which notifications were shown that go with them. */
+const pages = new Map<string, string>();
+
+/** Shows a notification until its time is over, which waits while the pointer is on it, or until its page is left. */
+function showOnPage(note: Parameters<typeof notifications.show>[0]): string {
+  const id: string = notifications.show({ ...note, onClose: () => void pages.delete(id) });
+  pages.set(id, location.hash);
+  return id;
+}
+
+/** Closes what was said on a page when that is left: the next one shows other things. What offers an Undo stays for its time. */
+export function useNotesOfPage(): void {
+  useEffect(() => {
+    const leave = () => {
+      for (const [id, page] of [...pages]) if (page !== location.hash) notifications.hide(id);
+    };
+    addEventListener("hashchange", leave);
+    return () => removeEventListener("hashchange", leave);
+  }, []);
+}
+
 /** Shows what went wrong and what to do about it. */
 export function notifyFailure(error: unknown): void {
   const failure = failureOf(error);
-  notifications.show({
+  showOnPage({
     title: shownText(failure.message),
     message: shownText(failure.hint),
     icon: <StatusShape shape="failed" />,
@@ -28,7 +50,7 @@ export function notifyFailure(error: unknown): void {
 
 /** Reports what was done, optionally with an Undo; the returned function removes the notification. */
 export function notifyDone(text: string, undo?: { readonly title: string; run(): void }): () => void {
-  const id = notifications.show({
+  const id: string = (undo ? notifications.show : showOnPage)({
     message: (
       <span className={styles.done}>
         {shownText(text)}
