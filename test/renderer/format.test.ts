@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { addressOf, addressParts } from "../../renderer/src/ui/texts/address.ts";
-import { formatByteRate, formatBytes, formatCount, formatCountOf, formatPart, formatRate } from "../../renderer/src/ui/texts/quantity.ts";
+import {
+  formatByteRate,
+  formatBytes,
+  formatCount,
+  formatCountOf,
+  formatPart,
+  formatRate,
+  pluralOfRate,
+} from "../../renderer/src/ui/texts/quantity.ts";
 import {
   clockMinutes,
   clockSeconds,
@@ -78,6 +86,18 @@ describe("quantities", () => {
     [4_812.3, "4,812"],
   ])("a rate of %d is %s", (rate, text) => {
     expect(formatRate(rate)).toBe(text);
+  });
+
+  it.each([
+    [0, "items"],
+    [0.4, "items"],
+    [0.96, "item"],
+    [1, "item"],
+    [1.04, "item"],
+    [1.1, "items"],
+    [2, "items"],
+  ])("[BL-571] with a rate of %d goes %s", (rate, word) => {
+    expect(pluralOfRate(rate, "item", "items")).toBe(word);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { useRates } from "../../control/use-store.ts";
 import { PageHeading, PageTitle } from "../../ui/panel.tsx";
 import { StopAllSamples } from "../../ui/services/sample-traffic.tsx";
 import { type Shape, ShapeLabel, shapeOf } from "../../ui/status/status-shape.tsx";
-import { formatByteRate, formatCount, formatRate, pluralOf } from "../../ui/texts/quantity.ts";
+import { formatByteRate, formatCount, formatRate, pluralOf, pluralOfRate } from "../../ui/texts/quantity.ts";
 import styles from "./overview.module.css";
 
 const shapes: readonly [shape: Shape, word: string][] = [
@@ -57,7 +57,8 @@ export function OverviewHeading({ services, unbuilt }: OverviewHeadingProps) {
       <StopAllSamples services={services} />
       <span className={styles.totals}>
         <strong>{formatCount(clients)}</strong> {pluralOf(clients, "client", "clients")} · <strong>{formatRate(itemsPerSecond)}</strong>{" "}
-        items/s · <strong>{formatByteRate(bytesPerSecond).split(" ")[0]}</strong> {formatByteRate(bytesPerSecond).split(" ")[1]}
+        {pluralOfRate(itemsPerSecond, "item", "items")}/s · <strong>{formatByteRate(bytesPerSecond).split(" ")[0]}</strong>{" "}
+        {formatByteRate(bytesPerSecond).split(" ")[1]}
       </span>
     </PageHeading>
   );

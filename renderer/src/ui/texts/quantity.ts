@@ -41,6 +41,9 @@ export function formatRate(perSecond: number): string {
   return rounded >= 10 || Number.isInteger(rounded) ? formatCount(rounded) : rounded.toFixed(1);
 }
 
+/** The form of a word that goes with a rate as it is shown: `pluralOfRate(1.02, "item", "items")` is "item". */
+export const pluralOfRate = (perSecond: number, one: string, many: string): string => pluralOf(Math.round(perSecond * 10) / 10, one, many);
+
 /** Decimal units: "612 B", "1.8 kB", "214 MB". */
 export function formatBytes(bytes: number): string {
   let value = bytes;

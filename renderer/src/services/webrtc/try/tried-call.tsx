@@ -5,7 +5,7 @@ import { ToneMark } from "../../../list/cells/tone-mark.tsx";
 import type { Column } from "../../../list/columns/column.ts";
 import { TextBlock } from "../../../ui/copy/text-block.tsx";
 import { Pair, Pairs } from "../../../ui/panel.tsx";
-import { formatBytes, formatCount, formatRate } from "../../../ui/texts/quantity.ts";
+import { formatBytes, formatCount, formatRate, pluralOfRate } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
 import { AnswerHead, AnswerNote, AnswerSection, AnswerWords } from "../../try/answer-pane.tsx";
@@ -127,7 +127,7 @@ function Picture({
       <video ref={video} muted autoPlay playsInline aria-label={title} />
       <figcaption>
         {title}
-        {figures && <span>{`${formatRate(figures.frameRate)} pictures/s`}</span>}
+        {figures && <span>{`${formatRate(figures.frameRate)} ${pluralOfRate(figures.frameRate, "picture", "pictures")}/s`}</span>}
       </figcaption>
     </figure>
   );
