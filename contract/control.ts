@@ -145,7 +145,8 @@ export const controlCalls = {
   "service.stop": operation<ServiceView>()(oneService),
   "service.restart": operation<ServiceView>()(oneService),
   /** Settles when each built service is running or has failed. */
-  "service.startAll": operation<readonly ServiceView[]>()(none),
+  /** With `sample` those that run then are sent sample traffic, also where the caller has left meanwhile. */
+  "service.startAll": operation<readonly ServiceView[]>()(z.strictObject({ sample: z.boolean().default(false) })),
   "service.stopAll": operation<readonly ServiceView[]>()(none),
   "service.snippets": operation<readonly Snippet[]>()(oneService),
   /** Runs one of the actions that `contract/<service>.ts` declares; the service's process parses the parameters. */

@@ -119,8 +119,9 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
       await find(id).restart();
       return find(id).view();
     },
-    async "service.startAll"() {
+    async "service.startAll"({ sample }) {
       await Promise.allSettled(all.map((service) => service.start()));
+      if (sample) await Promise.all(all.filter(({ isRunning }) => isRunning).map((service) => service.act("sample.start", {})));
       return views();
     },
     async "service.stopAll"() {

@@ -35,7 +35,7 @@ const actions = {
   deprecate: operation<null>()(z.strictObject({ text: z.string() })),
   view: operation<null>()(z.strictObject({ name: z.string(), value: z.unknown() })),
   /** As the sample traffic of a service, with a parameter. */
-  "sample.start": operation<null>()(z.strictObject({ rate: z.int() })),
+  "sample.start": operation<null>()(z.strictObject({ rate: z.int().default(1) })),
   /** So many parts of so many bytes; throws instead of the last where told to. */
   parts: exportAction({ parts: z.int(), bytes: z.int().default(10), fails: z.boolean().default(false) }),
 };

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { createTestDashboard } from "./dashboard.ts";
 import { type Supervised, supervise } from "./supervise.ts";
 
 const act = ({ dashboard }: Supervised, action: string, params = {}) => dashboard.call("service.action", { id: "http", action, params });
@@ -51,4 +52,16 @@ it("[BL-361] the status of a service says whether it sends itself sample traffic
   const stops = statuses.next(({ id, status }) => id === "http" && status.state !== "running");
   await dashboard.call("service.stop", { id: "http" });
   expect((await stops).playsSample).toBe(false);
+});
+
+it("[BL-575] who starts all with sample traffic may leave before they run", async () => {
+  const supervised = await supervise({ flags: { mqtt: { starts: "fails" } } });
+  const { dashboard, supervisor, statuses } = supervised;
+  dashboard.send({ type: "call", id: 1_000, name: "service.startAll", params: { sample: true } });
+  await statuses.until(({ status }) => status.state === "starting");
+  dashboard.close();
+  const another = createTestDashboard(supervisor.attach);
+  const sent = async () => (await another.call("log.read", { text: "sample traffic at 1" })).lines.map(({ source }) => source).sort();
+  await expect.poll(sent).toEqual(["events", "http"]);
+  another.close();
 });

@@ -6,7 +6,6 @@ import { useControl } from "../../control/client-context.tsx";
 import { firstCommand } from "../../services/registry.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { PageHeading, PageTitle } from "../../ui/panel.tsx";
-import { useStartSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import { notifyFailure } from "../../ui/status/notify.tsx";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
@@ -64,13 +63,12 @@ export function FirstRun({ built, unbuilt }: FirstRunProps) {
 
 function StartAllAndSend() {
   const client = useControl();
-  const sendSample = useStartSampleTraffic();
   const [busy, setBusy] = useState(false);
   const run = async () => {
     setBusy(true);
     try {
-      const services = await client.call("service.startAll");
-      await sendSample(services.filter(({ status }) => status.state === "running").map(({ id }) => id));
+      // All in one call: the page may be closed or loaded again before they run.
+      await client.call("service.startAll", { sample: true });
     } catch (error) {
       notifyFailure(error);
     }
