@@ -1,7 +1,8 @@
 import { hidden } from "../../../contract/traffic/secret-headers.ts";
 import { namesSecret } from "../../../contract/traffic/secret-names.ts";
-import { bytesOfText, textOfBytes } from "../../core/credentials/byte-text.ts";
+import { readingsOf } from "../../core/credentials/text-readings.ts";
 import { createHttpRedaction, type HttpRedaction } from "../../core/http/record/http-redaction.ts";
+import { isGzip } from "../../core/http/record/packed-content.ts";
 import { isRedactable } from "../../core/http/record/redact-body.ts";
 import { redactedStart } from "../dialects/redacted-start.ts";
 
@@ -26,11 +27,13 @@ export function signallingRedaction(recordCredentials: boolean): HttpRedaction {
     mayHoldCredential: (head) => /credential/i.test(head) || redaction.mayHoldCredential(head),
     // Session descriptions and pages have no fields with names.
     body(body) {
-      const text = textOfBytes(body);
-      const mayName = namesSecret(text) || text.includes("\\u") || text.includes("%");
-      if (!mayName || !isRedactable(text)) return body;
-      const shown = redactedStart(text, namesSecret);
-      return shown === text ? body : bytesOfText(shown);
+      if (isGzip(body)) return Buffer.from(hidden);
+      for (const { text, bytesOf } of readingsOf(body)) {
+        const mayName = namesSecret(text) || text.includes("\\u") || text.includes("%");
+        const shown = mayName && isRedactable(text) ? redactedStart(text, namesSecret) : text;
+        if (shown !== text) return bytesOf(shown);
+      }
+      return body;
     },
   };
 }

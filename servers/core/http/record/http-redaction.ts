@@ -1,6 +1,7 @@
 import { redactFieldValue, redactTarget } from "../../../../contract/traffic/redact-target.ts";
 import { hidden, isCredentialField } from "../../../../contract/traffic/secret-headers.ts";
-import { bytesOfText, textOfBytes } from "../../credentials/byte-text.ts";
+import { readingsOf } from "../../credentials/text-readings.ts";
+import { isGzip } from "./packed-content.ts";
 import { type IsSecret, redactBody } from "./redact-body.ts";
 
 /** Redaction of an exchange, for services whose clients send real credentials. */
@@ -27,9 +28,11 @@ export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
       const isSmall = body.length <= rememberedBodyBytes;
       const bytes = isSmall ? body.toString("latin1") : "";
       if (isSmall && clean.has(bytes)) return body;
-      const text = textOfBytes(body);
+      // No request to such a service, and no answer of it, is packed.
+      if (isGzip(body)) return Buffer.from(hidden);
+      const [{ text, bytesOf }] = readingsOf(body);
       const shown = redactBody(text, isSecret);
-      if (shown !== text) return bytesOfText(shown);
+      if (shown !== text) return bytesOf(shown);
       if (isSmall) {
         if (clean.size >= rememberedBodies) clean.clear();
         clean.add(bytes);

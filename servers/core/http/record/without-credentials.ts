@@ -9,8 +9,10 @@ import { multipartStart, redactFieldValue, redactTarget } from "../../../../cont
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { hidden, isCredentialField, maskedValue } from "../../../../contract/traffic/secret-headers.ts";
 import { namesSecret } from "../../../../contract/traffic/secret-names.ts";
-import { bytesOfText, isBinary, textOfBytes } from "../../credentials/byte-text.ts";
+import { isBinary } from "../../credentials/byte-text.ts";
 import type { FoundCredentials } from "../../credentials/found-credentials.ts";
+import { isGzipPreview, readingsOf, utf16Preview } from "../../credentials/text-readings.ts";
+import { contentOfPacked } from "./packed-content.ts";
 import { isRedactable, redactBody } from "./redact-body.ts";
 
 /** `type` is that of the content of which the preview shows the start. */
@@ -116,15 +118,52 @@ export function base64WithoutCredentials(
   isCut: boolean | "perhaps" = false,
 ): string {
   const bytes = Buffer.from(base64, "base64");
-  const text = textOfBytes(bytes);
-  const named = withoutNamed(text, found, type, isCut === true);
-  const shown = found.hideInBytes(named === text ? bytes : bytesOfText(named), isCut !== false);
+  const shown = bytesWithoutCredentials(bytes, found, type, isCut);
   return shown === bytes ? base64 : shown.toString("base64");
 }
 
+/** The same buffer if nothing is hidden. */
+function bytesWithoutCredentials(
+  bytes: Buffer,
+  found: FoundCredentials,
+  type: ContentLabel,
+  isCut: boolean | "perhaps",
+  layersAbove = 0,
+): Buffer {
+  if (isCredentialPacked(bytes, found, type, layersAbove)) return Buffer.from(hidden);
+  for (const { text, isUtf16, bytesOf } of readingsOf(bytes, type.label)) {
+    const named = withoutNamed(text, found, type, isCut === true);
+    if (!isUtf16) return found.hideInBytes(named === text ? bytes : bytesOf(named), isCut !== false);
+    const shown = found.hideIn(named, isCut !== false);
+    if (shown !== text) return bytesOf(shown);
+  }
+  return bytes;
+}
+
+/** gzip within gzip, and so on: no client sends more. */
+const mostLayers = 3;
+
+/** Whether a packed body has to be hidden: something in it would be, or nobody can tell. */
+function isCredentialPacked(bytes: Buffer, found: FoundCredentials, { label }: ContentLabel, layersAbove: number): boolean {
+  const packed = contentOfPacked(bytes);
+  if (packed === undefined) return false;
+  if (packed === "unreadable" || layersAbove === mostLayers) return true;
+  const { content, isStart } = packed;
+  const isHidden = bytesWithoutCredentials(content, found, { label, isEncoded: false }, true, layersAbove + 1) !== content;
+  if (isHidden || !isStart) return isHidden;
+  return found.size > 0 || namedFields.test(label) || readingsOf(content).some(({ text }) => !isBinary(text) && mayHaveFields(text, label));
+}
+
 /** JSON and forms without the values of secret names, and every text without values that were found. */
-export const textWithoutCredentials = (text: string, found: FoundCredentials, type = unlabelled, isCut = false): string =>
-  found.hideIn(withoutNamed(text, found, type), isCut);
+export function textWithoutCredentials(text: string, found: FoundCredentials, type = unlabelled, isCut = false): string {
+  if (isGzipPreview(text)) return hidden;
+  const narrow = utf16Preview(text);
+  if (narrow !== undefined) {
+    const shown = found.hideIn(withoutNamed(narrow, found, type), isCut);
+    if (shown !== narrow) return shown;
+  }
+  return found.hideIn(withoutNamed(text, found, type), isCut);
+}
 
 /** Content types with named fields, and how a name may be escaped in them. */
 const namedFields = /json|x-www-form-urlencoded|multipart\/form-data/i;
@@ -136,9 +175,10 @@ function withoutNamed(text: string, found: FoundCredentials, { label, isEncoded 
   const isLabelled = namedFields.test(label);
   if (isEncoded) return isLabelled || found.size > 0 ? hidden : text;
   if (isBinary(text) ? !hasSecretField(text) : !namesSecret(text) && !escaped.test(text)) return text;
-  const isRead = isLabelled || isRedactable(text) || multipartStart.test(text);
-  return isRead ? redactBody(text, namesSecret, (value) => found.add(value), isCut) : text;
+  return mayHaveFields(text, label) ? redactBody(text, namesSecret, (value) => found.add(value), isCut) : text;
 }
+
+const mayHaveFields = (text: string, label: string): boolean => namedFields.test(label) || isRedactable(text) || multipartStart.test(text);
 
 /** Fields of JSON, of forms and of multipart bodies. */
 const fieldNames = /"([^"\n]{1,200})"[ \t\r\n]{0,20}:|(?<=^|[?&;#\n])([^=?&;#\s]{1,200})=|^content-disposition:(.{0,1000})/gim;
