@@ -14,6 +14,7 @@ export type IceFindingCode =
   | "candidates-lost"
   | "no-candidates"
   | "never-arrived"
+  | "tls-failed"
   | "hosts-apart"
   | "mdns-only"
   | "wrong-credentials"

@@ -5,6 +5,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, s
 import { createServer } from "node:https";
 import { type AddressInfo, connect as connectTcp } from "node:net";
 import path from "node:path";
+import { duplexPair } from "node:stream";
 import { connect, createServer as createTlsServer } from "node:tls";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
@@ -239,6 +240,35 @@ it("[BL-336] a client that does not trust the certificate, or speaks no TLS, is 
     );
     expect(lines[2]).toMatch(/^A TLS handshake from 127\.0\.0\.1:\d+ failed: the client sent HTTP without TLS\.$/);
   }
+});
+
+it.each([
+  [42, "the client does not trust the service's certificate"],
+  [45, "the client does not trust the service's certificate"],
+  [46, "the client does not trust the service's certificate"],
+  [48, "the client does not trust the service's certificate"],
+])("[BL-336] alert %i of TLS is said in words, whatever OpenSSL calls it", async (alert, why) => {
+  const certificates = await open(temporaryDir());
+  const lines: string[] = [];
+  const faults = new FaultLog({ warning: (text) => void lines.push(text), error() {} });
+  onTestFinished(() => faults.flush());
+  const onStop = (release: () => Promise<void>) => onTestFinished(release);
+  const common = { port: 0, openToLan: false, onStop, certificates, handshakeMs: 5_000, faults, ...limits };
+  const port = await listenTls({ ...common, createServer: (tls) => createTlsServer(tls) });
+  const client = connectTcp({ host: "127.0.0.1", port });
+  onTestFinished(() => void client.destroy());
+  client.on("error", () => {});
+  // A TLS client takes its bytes from here, and its answer to the certificate is an alert.
+  const [ofClient, ofServer] = duplexPair();
+  const tls = connect({ socket: ofClient, maxVersion: "TLSv1.2", rejectUnauthorized: false });
+  tls.on("error", () => {});
+  onTestFinished(() => void tls.destroy());
+  client.write((await once(ofServer, "data"))[0]);
+  await once(client, "data");
+  client.write(Buffer.of(0x15, 3, 3, 0, 2, 2, alert));
+  await eventually(() => lines.length === 1, "a line");
+  expect(lines[0]).toMatch(/^A TLS handshake from 127\.0\.0\.1:\d+ failed: /);
+  expect(lines[0]).toContain(`failed: ${why}.`);
 });
 
 it("[BL-153] an authority that MQTT created earlier becomes the installation's authority", async () => {

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect as connectTls } from "node:tls";
 import { expect, it } from "vitest";
 import type { IceCheck } from "../../contract/services/webrtc-ice-check.ts";
 import { unauthenticated } from "../../servers/webrtc/ice-check/allocation-refusals.ts";
@@ -80,6 +82,17 @@ it("[WEBRTC-412] the running service names UDP that never arrived", async () => 
   const peers = await call(service, [["host", "192.168.1.5"]], []);
   expect(await causesOf(service, peers, peers[1])).toMatch(
     new RegExp(`^Bob: no candidates, neither reflexive nor relay: UDP to ${port} never arrived, try TCP \\(turn:…:${port}\\?transport=tcp`),
+  );
+});
+
+it("[WEBRTC-581] the running service names a client that does not trust its certificate", async () => {
+  const service = await startWebrtc({ turns: true });
+  const peers = await call(service, [["host", "192.168.1.5"]], [["host", "10.0.0.9"]]);
+  const [, port = ""] = /turns:[^:]+:(\d+)/.exec(JSON.stringify(peers[0].iceServers)) ?? [];
+  await once(connectTls({ host: "127.0.0.1", port: Number(port), ca: [] }), "error");
+  await until(async () => /TLS/.test(await causesOf(service, peers, peers[0])));
+  expect(await causesOf(service, peers, peers[0])).toMatch(
+    /^Ada: no relay: a TLS handshake with turns: from its address, 127\.0\.0\.1, failed \d+ s ago: the client closed the connection, as some do that do not trust the service's certificate\. Let its computer trust/,
   );
 });
 

@@ -13,6 +13,8 @@ export interface HandshakeFailure {
   /** Address and port; empty if they are not known. */
   readonly peer: string;
   readonly why: string;
+  /** The client ended it when it had seen the service's certificate. */
+  readonly isDistrust: boolean;
   /** It is worth a row: it has a log line, as of many at once only some have, and the client has sent something. Who sends nothing only looks whether the port is open. */
   readonly isShown: boolean;
 }
@@ -56,9 +58,11 @@ export class FaultLog {
     const { remoteAddress, remotePort } = socket;
     const peer = remoteAddress === undefined ? "" : `${remoteAddress}:${remotePort}`;
     const why = whyHandshakeFailed(error, socket);
+    const isDistrust = why === distrusted || why === perhapsDistrusted;
     const isLogged = this.write(`A TLS handshake${peer && ` from ${peer}`} failed: ${why}.`);
     const { bytesRead } = tlsTransportOf(socket)?.socket ?? socket;
-    this.#onHandshakeFailed({ socket, peer, why, isShown: isLogged && bytesRead > 0 });
+    const hasSent = bytesRead > 0;
+    this.#onHandshakeFailed({ socket, peer, why, isDistrust: isDistrust && hasSent, isShown: isLogged && hasSent });
   }
 
   /** One line for a connection, whatever else goes wrong with it. False if the line was left out. */
@@ -84,10 +88,13 @@ export class FaultLog {
 }
 
 const distrusted = "the client does not trust the service's certificate";
+/** Node's clients, for example, send no alert. */
+const perhapsDistrusted = "the client closed the connection, as some do that do not trust the service's certificate";
 const handshakeFailures: Readonly<Record<string, string>> = {
   ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: "the client sent no certificate, which is required",
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: distrusted,
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: distrusted,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: distrusted,
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: distrusted,
   ERR_SSL_HTTP_REQUEST: "the client sent HTTP without TLS",
   ERR_SSL_WRONG_VERSION_NUMBER: "the client sent bytes that are not TLS",
@@ -96,13 +103,14 @@ const handshakeFailures: Readonly<Record<string, string>> = {
   ERR_SSL_NO_SHARED_CIPHER: "the client has no cipher that is served",
   ERR_SSL_NO_APPLICATION_PROTOCOL: "the client speaks none of the protocols that are served here",
   ERR_TLS_HANDSHAKE_TIMEOUT: "the client did not finish it in time",
-  // Node's clients, for example, send no alert.
-  ECONNRESET: "the client closed the connection, as some do that do not trust the service's certificate",
+  ECONNRESET: perhapsDistrusted,
 };
 
 /** The messages of OpenSSL name addresses and files of its source; its reasons do not. */
 function whyHandshakeFailed(error: Error, { authorizationError }: HandshakeSocket): string {
   if (authorizationError) return "the client's certificate is not trusted";
   const { message, code = "", reason } = error as NodeJS.ErrnoException & { readonly reason?: string };
-  return handshakeFailures[code] ?? reason ?? message;
+  // Of OpenSSL 3.5.
+  const known = code.replace("_SSL/TLS_ALERT_", "_SSLV3_ALERT_");
+  return handshakeFailures[known] ?? reason ?? message;
 }

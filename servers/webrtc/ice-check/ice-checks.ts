@@ -83,6 +83,7 @@ export class IceChecks {
       isHere: here !== undefined,
       signals: signals.between(id, other),
       requests: requests.requestsOf(id, address, since),
+      failedHandshake: requests.failedHandshakeOf(address, since),
       relays,
     };
   }

@@ -41,6 +41,15 @@ export interface SeenRelay extends Omit<IceRelayFacts, "permissionCount"> {
   readonly lastRequestAt: number;
 }
 
+/** A TLS handshake that failed. */
+export interface SeenHandshake {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly why: string;
+  /** The client ended it when it had seen the certificate. */
+  readonly isDistrust: boolean;
+}
+
 /** What the service saw of one peer. */
 export interface PeerEvidence {
   readonly peer: string;
@@ -50,6 +59,8 @@ export interface PeerEvidence {
   readonly isHere: boolean;
   readonly signals: readonly SentSignal[];
   readonly requests: readonly IceRequestCount[];
+  /** The last one that came from its address. */
+  readonly failedHandshake?: SeenHandshake | undefined;
   /** Of all peers. */
   readonly relays: readonly SeenRelay[];
 }

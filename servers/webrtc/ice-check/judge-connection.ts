@@ -213,7 +213,10 @@ class Judge {
   #judgeLack(side: IceSide, isYoung: boolean): void {
     const types = new Set(side.candidates.map((candidate) => (isMdnsName(candidate.address) ? "mdns" : candidate.type)));
     if (types.has("relay")) return;
-    if (this.#judgeAllocations(side, types.has("srflx") ? "Reflexive but no relay" : "No relay")) return;
+    const words = types.has("srflx") ? "Reflexive but no relay" : "No relay";
+    if (this.#judgeAllocations(side, words)) return;
+    const isFinal = !isYoung || side.isGathered;
+    if (isFinal && this.#judgeHandshakes(side, words, "bad")) return;
     const bindings = side.requests.filter(({ method }) => method === "binding" || method === "allocate");
     if (types.size === 0 && side.lostCandidates > 0) {
       const text = `No candidate of ${side.name} reached ${this.#otherOf(side).name}: ${side.whyLost}.`;
@@ -295,8 +298,29 @@ class Judge {
     this.#add(finding, {
       tone: "bad",
       side,
-      text: `${side.name}: ${words.charAt(0).toLowerCase()}${words.slice(1)}: the allocation over ${transport.toUpperCase()} was refused with ${code}, ${meaning}.`,
+      text: `${side.name}: ${lowered(words)}: the allocation over ${transport.toUpperCase()} was refused with ${code}, ${meaning}.`,
       advice: isFault ? "Release the fault." : (allocateAdvice[code] ?? ""),
+    });
+    return true;
+  }
+
+  /**
+   * A handshake with turns: that failed since the offer of this use of ICE, or while candidates were gathered for it: some clients send them with
+   * their offer. Not where TLS has succeeded later.
+   */
+  #judgeHandshakes(side: IceSide, words: string, tone: "bad" | "note"): boolean {
+    const { failedHandshake: failed, requests, relays, address } = side;
+    const since = Math.min(...this.#sides.map(({ iceSince }) => iceSince)) - patienceMs;
+    if (!failed || failed.at < since || relays.some(({ closed }) => closed === undefined)) return false;
+    if (requests.some(({ transport, lastAt }) => transport === "tls" && lastAt > failed.at)) return false;
+    const { port } = this.#addresses;
+    this.#add("tls-failed", {
+      tone,
+      side,
+      text: `${side.name}: ${lowered(words)}: a TLS handshake with turns: from its address, ${address}, failed ${this.#seconds(failed.at)} ago: ${failed.why}.`,
+      advice: failed.isDistrust
+        ? `Let its computer trust Backlot's authority (see Settings), or give the client turn:…:${port}, without TLS.`
+        : `turn:…:${port} needs no TLS.`,
     });
     return true;
   }
@@ -305,6 +329,8 @@ class Judge {
   #findDetails(): void {
     for (const side of this.#sides) {
       const other = this.#otherOf(side);
+      if (!this.findings.some(({ tone, peer }) => tone === "ok" || (tone === "bad" && peer === side.peer)))
+        this.#judgeHandshakes(side, "No relay", "note");
       if (side.earlyCandidates > 0)
         this.#add("early-candidates", {
           tone: "warn",
@@ -326,4 +352,5 @@ class Judge {
   }
 }
 
+const lowered = (words: string): string => `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -1,9 +1,15 @@
 import type { IceRequestCount } from "../../../contract/services/webrtc-ice-check.ts";
 import type { TurnRequest } from "../../../contract/traffic/webrtc.ts";
 import { socketText } from "../observe/allocation-entry.ts";
-import { type AllocationState, type AnsweredRequest, isFaultReason, type TurnObserver } from "../turn/turn-observer.ts";
+import {
+  type AllocationState,
+  type AnsweredRequest,
+  type FailedHandshake,
+  isFaultReason,
+  type TurnObserver,
+} from "../turn/turn-observer.ts";
 import { unauthenticated } from "./allocation-refusals.ts";
-import type { SeenRelay } from "./ice-side.ts";
+import type { SeenHandshake, SeenRelay } from "./ice-side.ts";
 import { hostOf } from "./networks.ts";
 
 const mostClients = 2_000;
@@ -58,6 +64,8 @@ export class RequestHistory implements TurnObserver {
   readonly #sockets = new Map<string, SocketRequests>();
   readonly #uses = new Map<number, RelayUse>();
   readonly #closed: SeenRelay[] = [];
+  /** The last one of each address. */
+  readonly #handshakes = new Map<string, SeenHandshake>();
 
   constructor(options: RequestHistoryOptions) {
     this.#options = options;
@@ -95,6 +103,20 @@ export class RequestHistory implements TurnObserver {
     if (user !== undefined && isPeer(user)) return;
     this.#count(ofAddress, count, at);
     if (named === undefined && socket.anonymous.length < mostAnonymous) socket.anonymous.push(count);
+  }
+
+  /** It says of its client no more than the address. */
+  onHandshakeFailed({ peer, why, isDistrust }: FailedHandshake): void {
+    const address = hostOf(peer);
+    this.#handshakes.delete(address);
+    this.#handshakes.set(address, { at: this.#now, why, isDistrust });
+    dropOldest(this.#handshakes, mostClients);
+  }
+
+  /** Of an address, the last one since then. */
+  failedHandshakeOf(address: string, since: number): SeenHandshake | undefined {
+    const last = this.#handshakes.get(address);
+    return last && last.at >= since ? last : undefined;
   }
 
   #socketOf(key: string): SocketRequests {

@@ -54,11 +54,21 @@ export interface AllocationState {
   readonly impairment: Impairment;
 }
 
+/** Of a connection over TLS that became none. */
+export interface FailedHandshake {
+  /** "127.0.0.1:53110" */
+  readonly peer: string;
+  readonly why: string;
+  /** The client ended it when it had seen the certificate. */
+  readonly isDistrust: boolean;
+}
+
 /** What a recorder is told. Nothing is called for data that is relayed. */
 export interface TurnObserver {
   onRequest(event: TurnRequestEvent): void;
   onOpened(allocation: AllocationState): void;
   onClosed(allocation: AllocationState, reason: CloseReason): void;
+  onHandshakeFailed?(handshake: FailedHandshake): void;
 }
 
 /** All of them are told; each may leave out what it is not interested in. */
@@ -71,6 +81,9 @@ export const joinObservers = (...observers: readonly Partial<TurnObserver>[]): T
   },
   onClosed(allocation, reason) {
     for (const observer of observers) observer.onClosed?.(allocation, reason);
+  },
+  onHandshakeFailed(handshake) {
+    for (const observer of observers) observer.onHandshakeFailed?.(handshake);
   },
 });
 

@@ -52,7 +52,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
   const unsent = new SharedBudget(streams.allUnsentBytes);
   const engine = new TurnEngine(options, unsent);
   const connections = new Set<StreamClient>();
-  const faults = new FaultLog(log);
+  const faults = new FaultLog(log, (failure) => options.observer?.onHandshakeFailed?.(failure));
   onStop(() => faults.flush());
   const count = new ConnectionCount(streams, faults);
   const datagrams = new Map<UdpSocket, UdpClients>();
