@@ -82,7 +82,7 @@ const trySubscribe = z.strictObject({
 export type MqttTrySubscribe = z.output<typeof trySubscribe>;
 
 export const mqttTryActions = {
-  /** The client of the Try tab: one, which stays connected without the page. */
+  /** The client of the Try tab: one, which stays connected while any page of Backlot is open. */
   "try.connect": operation<MqttTryAnswer>()(tryConnect),
   /** `with will`: the broker publishes the will; `cut` closes the connection without a DISCONNECT. */
   "try.disconnect": operation<null>()(z.strictObject({ how: z.enum(["normal", "with will", "cut"]).default("normal") })),

@@ -162,6 +162,9 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
   onStop(sample.stop);
   const tries = createGrpcTryClient({ ...ownClient, served: () => served.current, show: (view) => context.view("try", view) });
   onStop(tries.stop);
+  context.onPagesLeft((why) => {
+    if (tries.leave(why)) log.info(`The call of Try was cancelled: ${why}`);
+  });
   const resend = (call: GrpcResend) => resendCall(ownClient, call);
   context.handle(createGrpcActions({ health, sample, tries, history: recorder.history, resend, replies, openCalls, served, protos }));
   return grpcEndpoints({ ...config, port: server.port, webPort: web.port, metricsPort });

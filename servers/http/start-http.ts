@@ -53,6 +53,9 @@ export async function startHttp(
   const { port } = serving.ports;
   const socket = createWebSocketTry({ port, recorder: serving.recorder, show: (tried) => context.view("socket", tried) });
   onStop(socket.close);
+  context.onPagesLeft((why) => {
+    if (socket.leave(why)) log.info(`The WebSocket of Try was closed: ${why}`);
+  });
   context.handle(createHttpActions(serving, hub, socket));
   return endpoints({ ...config, ...serving.ports });
 }

@@ -177,6 +177,9 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions,
     return engine.stop();
   });
   onStop(tryClient.close);
+  context.onPagesLeft((why) => {
+    if (tryClient.leave(why)) log.info(`The client of Try was disconnected: ${why}`);
+  });
   if (!store) onStop(() => noteWhatEnds(engine, retained, log));
   // First of all, so that the clients of this run remain as the last known state.
   onStop(views.close);

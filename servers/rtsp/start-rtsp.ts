@@ -226,6 +226,9 @@ export async function startRtsp(
     show: (view) => context.view("try", view),
   });
   onStop(() => player.stop());
+  context.onPagesLeft((why) => {
+    if (player.leave(why)) context.log.info(`The player of Try was stopped: ${why}`);
+  });
   const sample = createRtspSampleTraffic({ port: server.port, turns, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
   context.counters(() => {

@@ -38,6 +38,8 @@ export interface ManagedService {
   setLogLevel(level: LogLevel): void;
   /** Whether a dashboard receives the service's views. */
   setWatched(watched: boolean): void;
+  /** No dashboard has been open for some time. */
+  pagesLeft(): void;
   /** Sends a message of a call or stream; dropped if the service does not run. */
   postStream(message: Extract<ToService, { type: "stream" }>["message"]): void;
 }
@@ -375,6 +377,9 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     },
     setWatched(watched) {
       child?.post({ type: "watched", watched });
+    },
+    pagesLeft() {
+      child?.post({ type: "pagesLeft" });
     },
     setLogLevel(level) {
       child?.post({ type: "logLevel", level });

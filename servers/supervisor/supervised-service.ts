@@ -64,6 +64,8 @@ export interface SupervisedService {
   act(action: string, params: unknown): Promise<unknown>;
   /** Stops the service and its browsing process. */
   close(): Promise<void>;
+  /** No dashboard has been open for some time. */
+  pagesLeft(): void;
   snippets(): readonly Snippet[];
   readConfig(): ConfigView;
   /** As those of `SavedValues`. */
@@ -314,6 +316,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       return state === "stopped" || state === "failed" ? browsing.act(action, params) : managed.act(action, params);
     },
     postStream: managed.postStream,
+    pagesLeft: managed.pagesLeft,
     title: service.title,
     get isRunning() {
       return managed.status.state === "running";

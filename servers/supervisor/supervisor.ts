@@ -16,6 +16,7 @@ import { type ClaimedExport, createExports, type ExportsOptions } from "./export
 import { createLogOrder } from "./log-order.ts";
 import { createLogStore } from "./log-store.ts";
 import type { ServiceTiming } from "./managed-service-options.ts";
+import { createOpenPages } from "./open-pages.ts";
 import { createPeerBroker } from "./peer-broker.ts";
 import { createPortPlan } from "./port-plan.ts";
 import { residentBytes } from "./process-sampler.ts";
@@ -56,6 +57,8 @@ export interface SupervisorOptions {
   readonly timing?: Partial<ServiceTiming>;
   /** Between two looks at what another Backlot has saved in the settings file. */
   readonly settingsLookMs?: number;
+  /** So long no dashboard is open until what Try holds open ends. */
+  readonly pagesLeftMs?: number;
   /** Desktop: asks the user where to write an export. */
   readonly chooseFile?: ExportsOptions["chooseFile"];
 }
@@ -94,6 +97,7 @@ export interface RecordedTraffic {
 
 const processSampleIntervalMs = 2_000;
 const settingsLookMs = 1_000;
+const pagesLeftMs = 15_000;
 const mebibyte = 1_048_576;
 const replayedLines = 1_000;
 
@@ -253,10 +257,15 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     });
   }, processSampleIntervalMs);
 
+  const pages = createOpenPages({
+    restMs: options.pagesLeftMs ?? pagesLeftMs,
+    onLeft: () => [...supervised.values()].forEach((service) => void service.pagesLeft()),
+  });
   const looking = setInterval(() => void settings.look(), options.settingsLookMs ?? settingsLookMs);
 
   let closing: Promise<void> | undefined;
   async function close() {
+    pages.close();
     clearInterval(looking);
     clearInterval(sampling);
     await exports.close();
@@ -279,7 +288,10 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
       return hub.subscribe("log", listener);
     },
     log,
-    attach: (port, reject) => serveDashboard({ port, hub, binary, turns: callTurns, call: handlers.call, reject }),
+    attach(port, reject) {
+      pages.add(port);
+      serveDashboard({ port, hub, binary, turns: callTurns, call: handlers.call, reject });
+    },
     claimExport: exports.claim,
     recorded: () =>
       [...supervised.values()].map(({ id, traffic }) => ({

@@ -71,6 +71,15 @@ it("[GRPC-73] Try keeps a stream open for more messages until it is half-closed 
   await expect(service.act("try.send", { json: "{}" })).rejects.toMatchObject({ code: "CALL_INVALID" });
 });
 
+it("[GRPC-356] the call of Try is cancelled when no page is open any more, and says so", async () => {
+  const service = await startGrpc();
+  service.running.pagesLeft();
+  await service.act("try.start", { path: "/example.EchoService/EchoBidiStream", metadata: [] });
+  service.running.pagesLeft();
+  await until(() => triedOf(service).state === "ended");
+  expect(triedOf(service)).toMatchObject({ status: { name: "CANCELLED", message: "no page of Backlot is open any more" } });
+});
+
 it("[GRPC-74] a message that is not JSON of its type, and an unknown method, are refused and nothing is sent", async () => {
   const service = await startGrpc();
   const start = (path: string, json: string) => service.act("try.start", { path, json, metadata: [] });

@@ -68,3 +68,16 @@ it("[HTTP-142] a WebSocket that cannot be opened says why, and nothing is sent o
   for (const params of [{ code: 1005 }, { code: 999 }, { code: 5000 }, { code: 1000, reason: "ü".repeat(62) }])
     await expect(service.running.act("socket.close", params)).rejects.toMatchObject({ code: "CALL_INVALID" });
 });
+
+it("[HTTP-283] a tried WebSocket is closed when no page is open any more, and says so", async () => {
+  const service = await startHttp();
+  service.running.pagesLeft();
+  await service.act("socket.open", { target: "/ws/echo" });
+  service.running.pagesLeft();
+  const why = "no page of Backlot is open any more";
+  await untilTried(service, { state: "closed", code: 1001, reason: why });
+  expect(await service.ended(({ kind }) => kind === "websocket")).toMatchObject({ outcome: "closed 1001" });
+  service.running.pagesLeft();
+  const said = () => service.logs.filter(({ text }) => text.includes("of Try")).map(({ text }) => text);
+  await expect.poll(said).toEqual([`The WebSocket of Try was closed: ${why}`]);
+});

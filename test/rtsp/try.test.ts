@@ -82,3 +82,12 @@ it("[RTSP-38] multicast is offered to players where the service is open to the L
     expect(await until(() => server.views.get("offers"))).toMatchObject({ multicast: openToLan, udp: true });
   }
 });
+
+it("[RTSP-267] the player of Try stops when no page is open any more, and says so", async () => {
+  const server = await startRtsp();
+  server.running.pagesLeft();
+  await server.act("try.play", { path: "stream", transport: "tcp" });
+  await shown(server, ({ state }) => state === "playing");
+  server.running.pagesLeft();
+  expect(await shown(server, ({ state }) => state === "ended")).toMatchObject({ failure: "no page of Backlot is open any more" });
+});

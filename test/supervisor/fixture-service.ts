@@ -80,10 +80,11 @@ export const fixtureService = (id: ServiceId) =>
     resumes: (views) =>
       views.has("goes on") ? [{ action: "log", params: { level: "info", text: `goes on with ${views.get("goes on")}` } }] : [],
     snippets: ([endpoint]) => [{ label: "nc", language: "shell", text: `nc ${endpoint?.url}` }],
-    async start({ config, dataDir, log, traffic, onStop, handle, view, counters }) {
+    async start({ config, dataDir, log, traffic, onStop, onPagesLeft, handle, view, counters }) {
       onStop(() => log.info("released first"));
       const port = await listenTcp({ port: config.port, openToLan: config.openToLan, createServer: () => createServer(), onStop });
       onStop(() => log.info("released second"));
+      onPagesLeft((why) => log.info(`left: ${why}`));
       if (config.stops === "throws") {
         onStop(() => {
           throw new Error("release refused");

@@ -22,6 +22,8 @@ export type ToService =
   | { readonly type: "stop" }
   /** Whether a dashboard receives the views now. */
   | { readonly type: "watched"; readonly watched: boolean }
+  /** No dashboard has been open for some time. */
+  | { readonly type: "pagesLeft" }
   | { readonly type: "logLevel"; readonly level: LogLevel }
   | { readonly type: "action"; readonly id: number; readonly action: string; readonly params: unknown }
   | { readonly type: "stream"; readonly message: BinaryToService | ToProvider | ToConsumer }

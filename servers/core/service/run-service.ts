@@ -60,10 +60,14 @@ export interface RunningService {
   setLogLevel(level: LogLevel): void;
   /** Whether a page receives the views; true until this is called. */
   setWatched(watched: boolean): void;
+  /** No page has been open for some time. */
+  pagesLeft(): void;
   receiveStream(message: BinaryToService | ToProvider): void;
   /** Runs every release in reverse order; a release that throws is logged and does not stop the others. */
   stop(): Promise<void>;
 }
+
+const pagesLeftText = "no page of Backlot is open any more";
 
 /** Where the system lets a process open fewer files, a warning is due whatever is configured. */
 const usualConnections = 1_000;
@@ -109,6 +113,7 @@ export async function runService(service: Service, options: RunOptions): Promise
   const views = createViews((name, value) => options.onView?.(name, value));
   onStop(views.close);
   let isWatched = true;
+  const onPagesLeft: ((why: string) => void)[] = [];
   let handlers: Handlers<Operations> | undefined;
   let providedHandlers: ProvidedHandlers | undefined;
   const postStream = (message: BinaryFromService | ProviderMessage) => options.onStream?.(message);
@@ -170,6 +175,7 @@ export async function runService(service: Service, options: RunOptions): Promise
       },
       view: views.show,
       isWatched: () => isWatched,
+      onPagesLeft: (listener) => void onPagesLeft.push(listener),
       binary: publishers.topic as ServiceContext["binary"],
       provide: (given) => {
         providedHandlers = given;
@@ -203,6 +209,9 @@ export async function runService(service: Service, options: RunOptions): Promise
       },
       setWatched(watched) {
         isWatched = watched;
+      },
+      pagesLeft() {
+        for (const listener of onPagesLeft) listener(pagesLeftText);
       },
       receiveStream(message) {
         if (isForPublishers(message)) publishers.receive(message);

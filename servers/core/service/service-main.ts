@@ -103,6 +103,9 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
       case "watched":
         (await started)?.setWatched(message.watched);
         return;
+      case "pagesLeft":
+        (await started)?.pagesLeft();
+        return;
       // Not queued behind `start`, which reads the records.
       case "kept":
         onKept?.(message.records);

@@ -123,6 +123,8 @@ export interface ServiceContext<
   view<Name extends keyof Views & string>(name: Name, value: Views[Name]): void;
   /** Whether a page receives the views now: without one they may be published less often. */
   isWatched(): boolean;
+  /** Calls back, with the reason as text, when no page has been open for some time: what Try holds open for it ends then. */
+  onPagesLeft(listener: (why: string) => void): void;
   binary<Name extends keyof Binary & string>(name: Name): BinaryPublisher<HeaderOf<Binary[Name]>>;
   /** Registers the handlers of `provides`; to be called once, before `start` resolves. */
   provide(handlers: ProvidedHandlers<Provides["calls"], Provides["streams"]>): void;

@@ -1,5 +1,5 @@
 import { fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
-import type { Client, ClientDuplexStream, Metadata, StatusObject } from "@grpc/grpc-js";
+import { type Client, type ClientDuplexStream, type Metadata, type StatusObject, status } from "@grpc/grpc-js";
 import type { GrpcTried, GrpcTryMessage, GrpcTryStart } from "../../../contract/services/grpc.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
 import { statusName } from "../engine/status.ts";
@@ -17,6 +17,8 @@ export interface GrpcTryClient {
   send(json: string): null;
   halfClose(): null;
   cancel(): null;
+  /** Cancels the call with this reason. Whether there was one. */
+  leave(why: string): boolean;
   /** The newest messages of the call, in both directions, newest first. */
   messages(limit: number): readonly GrpcTryMessage[];
   stop(): void;
@@ -94,8 +96,8 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
     call.client.close();
     if (open !== call || state.state !== "open") return;
     open = undefined;
-    const status = { code, name: statusName(code), message: details };
-    set({ ...state, state: "ended", status, trailers: headerList(metadata), tookMs: Date.now() - state.at });
+    const shown = { code, name: statusName(code), message: details };
+    set({ ...state, state: "ended", status: shown, trailers: headerList(metadata), tookMs: Date.now() - state.at });
   }
 
   show(state);
@@ -133,7 +135,7 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
       stream.on("data", (bytes: Buffer) => open === call && keep("received", found.responseType, bytes));
       // The status has the reason.
       stream.on("error", () => {});
-      stream.on("status", (status: StatusObject) => end(call, status));
+      stream.on("status", (ended: StatusObject) => end(call, ended));
       if (first) write(call, first);
       if (!takesMore) this.halfClose();
       return null;
@@ -152,6 +154,10 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
     cancel() {
       current().stream.cancel();
       return null;
+    },
+    leave(why) {
+      open?.stream.call?.cancelWithStatus(status.CANCELLED, why);
+      return open !== undefined;
     },
     messages(limit) {
       let left = answeredBytes;

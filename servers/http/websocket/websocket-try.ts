@@ -23,6 +23,8 @@ interface WebSocketTryOptions {
 
 export interface WebSocketTry {
   readonly actions: Handlers<typeof webSocketTryActions>;
+  /** Closes it with this reason. Whether there was one. */
+  leave(why: string): boolean;
   close(): void;
 }
 
@@ -32,7 +34,7 @@ type Ending =
   | { readonly state: "refused"; readonly status: number; readonly reason: string }
   | { readonly state: "failed"; readonly problem: string };
 
-/** The WebSocket of the Try tab: one at a time, to the service's own port; it stays open without the page. */
+/** The WebSocket of the Try tab: one at a time, to the service's own port; it stays open while any page of Backlot is. */
 export function createWebSocketTry({ port, recorder, show }: WebSocketTryOptions): WebSocketTry {
   let current: TrySocket | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -78,6 +80,13 @@ export function createWebSocketTry({ port, recorder, show }: WebSocketTryOptions
       },
       "socket.messages": ({ limit }) => ({ messages: current?.newest(limit) ?? [] }),
     },
+    leave(why) {
+      if (!current || current.hasEnded) return false;
+      // RFC 6455 §7.4.1: going away.
+      if (current.isOpen) current.close(1001, why);
+      else current.cut();
+      return true;
+    },
     close() {
       clearTimeout(timer);
       current?.cut();
@@ -115,6 +124,10 @@ class TrySocket {
 
   get isOpen(): boolean {
     return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
   }
 
   /** Resolves when it is open or has ended. */

@@ -19,6 +19,8 @@ export interface TryClient {
   publish(params: MqttParsedPublish): Promise<MqttTryAnswer>;
   subscribe(options: MqttTrySubscribe): Promise<MqttTryAnswer>;
   unsubscribe(filter: string): Promise<MqttTryAnswer>;
+  /** Disconnects, and shows why. Whether it was connected. */
+  leave(why: string): boolean;
   /** Resolves when its socket is closed. */
   close(): Promise<void>;
 }
@@ -212,6 +214,12 @@ export function createTryClient({ port, onChange }: { port: () => number; onChan
       const answer = await askConnected((packetId) => ({ type: "unsubscribe", packetId, filters: [filter] }));
       if (answer.ok) change({ subscriptions: state.subscriptions.filter((subscription) => subscription.filter !== filter) });
       return answer;
+    },
+    leave(why) {
+      if (!open) return false;
+      disconnect("normal");
+      change({ ended: lost(`disconnected: ${why}`, 0) });
+      return true;
     },
     async close() {
       const mine = open;

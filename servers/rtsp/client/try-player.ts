@@ -50,6 +50,13 @@ export class TryPlayer {
     this.#play = undefined;
   }
 
+  /** Stops with this reason. Whether it played. */
+  leave(why: string): boolean {
+    if (!this.#play || this.#play.hasEnded) return false;
+    void this.#play.stop(why);
+    return true;
+  }
+
   /** Once a second. */
   tick(): void {
     this.#play?.tick();
@@ -163,11 +170,16 @@ class Play {
     this.#show();
   }
 
-  async stop(): Promise<void> {
+  get hasEnded(): boolean {
+    return this.#state === "ended";
+  }
+
+  /** With a reason if the user did not do it. */
+  async stop(why?: string): Promise<void> {
     const upstream = await this.#upstream;
     if (this.#state === "ended") return;
     await upstream?.close();
-    this.#end(undefined);
+    this.#end(why);
   }
 
   tick(): void {

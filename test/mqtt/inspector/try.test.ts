@@ -117,3 +117,13 @@ describe("the client of the Try tab", () => {
     await other.expectNothing();
   });
 });
+
+it("[MQTT-546] the client of the Try tab is disconnected when no page is open any more, and says so", async () => {
+  const broker = await startBroker();
+  broker.service.pagesLeft();
+  await broker.act("try.connect", {});
+  broker.service.pagesLeft();
+  const meaning = "disconnected: no page of Backlot is open any more";
+  await expect.poll(() => state(broker)).toMatchObject({ state: "away", ended: { ok: false, meaning } });
+  await expect.poll(async () => (await broker.act("client.list", {})).clients).toEqual([]);
+});
