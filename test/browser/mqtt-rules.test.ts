@@ -188,3 +188,66 @@ it("[BL-573] the focus ring of a switch in the list of rules is whole", async ()
   });
   expect(cut).toEqual({ left: 0, top: 0, right: 0 });
 });
+
+it("[BL-578] the form of a rule says when another window has changed or removed it", async () => {
+  const { page } = await open();
+  const { dialog, show } = rulesOf(page);
+  const button = (name: string) => dialog.getByRole("button", { name, exact: true });
+  const topic = dialog.getByRole("textbox", { name: "Reply topic", exact: true });
+  const changed = dialog.getByText("The rule was changed meanwhile. Save replaces that, Discard keeps it.");
+  const removed = dialog.getByText("The rule was removed meanwhile. Save adds it again, Discard leaves it removed.");
+  await show();
+  await button("New rule").click();
+  await dialog.getByRole("textbox", { name: "Topic filter", exact: true }).fill("both/#");
+  await button("Save the rule").click();
+  const change = button("Change the rule for both/#");
+  await change.click();
+  await topic.fill("typed here");
+
+  const another = await page.context().newPage();
+  await another.goto(page.url());
+  const { dialog: rules, show: showRules } = rulesOf(another);
+  await showRules();
+  const rule = rules.getByRole("listitem").filter({ hasText: "both/#" });
+  await rule.getByRole("switch").press("Space");
+  await rule.getByRole("switch", { checked: false }).waitFor();
+  const saveElsewhere = async (text: string) => {
+    await rules.getByRole("button", { name: "Change the rule for both/#" }).click();
+    await rules.getByRole("textbox", { name: "Reply topic", exact: true }).fill(text);
+    await rules.getByRole("button", { name: "Save the rule" }).click();
+    await rule.getByText(text).waitFor();
+  };
+  const removeElsewhere = async () => {
+    await rules.getByRole("button", { name: "Remove the rule for both/#" }).click();
+    await another.getByRole("button", { name: "Remove the rule", exact: true }).click();
+    await rule.waitFor({ state: "detached" });
+  };
+  expect(await changed.count()).toBe(0);
+  await saveElsewhere("typed there");
+  await changed.waitFor();
+  expect(await topic.inputValue()).toBe("typed here");
+  await button("Discard").click();
+  await changed.waitFor({ state: "detached" });
+  expect(await topic.inputValue()).toBe("typed there");
+
+  await topic.fill("typed again");
+  await saveElsewhere("and there");
+  await changed.waitFor();
+  await button("Save the rule").click();
+  await dialog.getByText("typed again").waitFor();
+  await rule.getByText("typed again").waitFor();
+  await change.click();
+  expect(await changed.count()).toBe(0);
+
+  await topic.fill("typed at last");
+  await removeElsewhere();
+  await removed.waitFor();
+  await button("Save the rule").click();
+  await dialog.getByText("typed at last").waitFor();
+  await change.click();
+  await rule.waitFor();
+  await removeElsewhere();
+  await dialog.getByText("The rule that was shown was removed meanwhile.").waitFor();
+  await button("New rule").waitFor();
+  await another.close();
+});

@@ -8,13 +8,13 @@ import { useStore } from "../../../control/use-store.ts";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { Dialog, DialogButtons } from "../../../ui/forms/dialog.tsx";
 import { createUnsavedDrafts } from "../../../ui/forms/unsaved-drafts.ts";
-import { Caption, Note } from "../../../ui/panel.tsx";
+import { Caption, Note, Notice } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./publish.module.css";
-import { conditionText, draftOfRule, isSameReply, newReply, type ReplyDraft } from "./reply-draft.ts";
+import { changedMeanwhile, conditionText, draftOfRule, isSameReply, newReply, type ReplyDraft, type UnsavedReply } from "./reply-draft.ts";
 import { ReplyForm } from "./reply-form.tsx";
 
 const noRules: readonly MqttReplyRule[] = [];
@@ -27,7 +27,7 @@ interface RepliesDialogProps {
 /** Of the rule that is not saved yet, among the identifiers of rules. */
 const newId = "";
 
-const unsavedReplies = createUnsavedDrafts<ReplyDraft>();
+const unsavedReplies = createUnsavedDrafts<UnsavedReply>();
 const { keep } = unsavedReplies;
 
 /** Rules by which the broker replies by itself; they survive a restart. What was typed is kept until it is saved or discarded. */
@@ -41,17 +41,23 @@ export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
   if (isFormLeft) setEditedId(undefined);
   const edited = rules.find(({ id }) => id === editedId);
   // One that is removed meanwhile is saved as it was typed.
-  const saved = editedId === newId ? newReply : edited ? draftOfRule(edited) : unsaved.get(editedId ?? newId);
+  const saved = editedId === newId ? newReply : edited && draftOfRule(edited);
+  const before = saved ?? unsaved.get(editedId ?? newId)?.draft;
+  const isRemoved = known !== undefined && editedId !== undefined && !saved;
   const removed = known === undefined ? [] : [...unsaved].filter(([id]) => id !== newId && !known.some((rule) => rule.id === id));
   const leave = () => setEditedId(undefined);
   const formOf = (id: string, before: ReplyDraft) => {
     const typed = unsaved.get(id);
-    const discard = () => keep(id, undefined);
+    const discard = () => {
+      keep(id, undefined);
+      if (isRemoved) leave();
+    };
     return (
       <ReplyForm
         // The list may have switched it on or off since.
-        draft={typed ? { ...typed, enabled: before.enabled } : before}
-        onDraft={(draft) => keep(id, isSameReply(draft, before) ? undefined : draft)}
+        draft={typed ? { ...typed.draft, enabled: before.enabled } : before}
+        meanwhile={known && changedMeanwhile(typed, saved)}
+        onDraft={(draft) => keep(id, saved && isSameReply(draft, saved) ? undefined : { base: typed?.base ?? before, draft })}
         onDiscard={typed && discard}
         onBack={leave}
         onSaved={() => {
@@ -63,10 +69,10 @@ export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
   };
   return (
     <Dialog opened={opened} onClose={onClose} title="Auto-reply rules" size="lg">
-      {editedId !== undefined && saved ? (
-        formOf(editedId, saved)
+      {editedId !== undefined && before ? (
+        formOf(editedId, before)
       ) : (
-        <RuleList rules={rules} removed={removed} onEdit={setEditedId} onClose={onClose} />
+        <RuleList rules={rules} removed={removed} isOpenedRemoved={isRemoved} onEdit={setEditedId} onClose={onClose} />
       )}
     </Dialog>
   );
@@ -75,12 +81,14 @@ export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
 interface RuleListProps {
   readonly rules: readonly MqttReplyRule[];
   /** Of which there are changes that are not saved. */
-  readonly removed: readonly (readonly [id: string, draft: ReplyDraft])[];
+  readonly removed: readonly (readonly [id: string, unsaved: UnsavedReply])[];
+  /** The rule whose form was open is gone, and nothing was typed into it. */
+  readonly isOpenedRemoved: boolean;
   readonly onEdit: (id: string) => void;
   readonly onClose: () => void;
 }
 
-function RuleList({ rules, removed, onEdit, onClose }: RuleListProps) {
+function RuleList({ rules, removed, isOpenedRemoved, onEdit, onClose }: RuleListProps) {
   const client = useControl();
   const unsaved = useStore(unsavedReplies);
   const confirm = useConfirm();
@@ -99,6 +107,11 @@ function RuleList({ rules, removed, onEdit, onClose }: RuleListProps) {
       <Text c="var(--bl-text-2)" fz="md" mb="md">
         The broker replies to messages that match a rule. Rules survive a restart.
       </Text>
+      {isOpenedRemoved && (
+        <Notice tone="warn" role="status">
+          The rule that was shown was removed meanwhile.
+        </Notice>
+      )}
       {rules.length + removed.length === 0 ? (
         <Note>No rule yet.</Note>
       ) : (
@@ -131,22 +144,29 @@ function RuleList({ rules, removed, onEdit, onClose }: RuleListProps) {
               </ActionIcon>
             </li>
           ))}
-          {removed.map(([id, { filter }]) => (
-            <li key={id}>
-              <span className={styles.rule}>
-                <span className={styles.ruleLine}>
-                  <code>{shownText(filter)}</code>
+          {removed.map(
+            ([
+              id,
+              {
+                draft: { filter },
+              },
+            ]) => (
+              <li key={id}>
+                <span className={styles.rule}>
+                  <span className={styles.ruleLine}>
+                    <code>{shownText(filter)}</code>
+                  </span>
                 </span>
-              </span>
-              <Badge className={styles.unsaved}>removed, not saved</Badge>
-              <ActionIcon aria-label={`Change the rule for ${filter}`} onClick={() => onEdit(id)}>
-                <IconPencil size={14} stroke={1.5} />
-              </ActionIcon>
-              <ActionIcon aria-label={`Discard the rule for ${filter}`} onClick={() => keep(id, undefined)}>
-                <IconTrash size={14} stroke={1.5} />
-              </ActionIcon>
-            </li>
-          ))}
+                <Badge className={styles.unsaved}>removed, not saved</Badge>
+                <ActionIcon aria-label={`Change the rule for ${filter}`} onClick={() => onEdit(id)}>
+                  <IconPencil size={14} stroke={1.5} />
+                </ActionIcon>
+                <ActionIcon aria-label={`Discard the rule for ${filter}`} onClick={() => keep(id, undefined)}>
+                  <IconTrash size={14} stroke={1.5} />
+                </ActionIcon>
+              </li>
+            ),
+          )}
         </ul>
       )}
       {unsaved.has(newId) && <Note className={styles.aside}>A new rule is not saved: “New rule” opens it again.</Note>}

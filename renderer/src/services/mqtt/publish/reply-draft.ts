@@ -44,6 +44,22 @@ export function draftOfRule({ answered: _, dropped: _1, when, properties, ...rul
   return { ...condition, ...rule, condition: when.type, ...propertyDraft(properties) };
 }
 
+/** What was typed and is not saved. */
+export interface UnsavedReply {
+  /** The rule as it was when the typing began. */
+  readonly base: ReplyDraft;
+  readonly draft: ReplyDraft;
+}
+
+/** What became of the rule since the typing began, other than that it was switched on or off; `saved` is undefined where it was removed. */
+export function changedMeanwhile(unsaved: UnsavedReply | undefined, saved: ReplyDraft | undefined): string | undefined {
+  if (!unsaved) return undefined;
+  if (!saved) return "The rule was removed meanwhile. Save adds it again, Discard leaves it removed.";
+  const { enabled } = saved;
+  if (isSameReply({ ...unsaved.base, enabled }, saved) || isSameReply({ ...unsaved.draft, enabled }, saved)) return undefined;
+  return "The rule was changed meanwhile. Save replaces that, Discard keeps it.";
+}
+
 /** Whether two have the same fields, in whatever order. */
 export const isSameReply = (one: ReplyDraft, other: ReplyDraft): boolean => textOf(one) === textOf(other);
 const textOf = (draft: ReplyDraft): string => JSON.stringify(Object.entries(draft).sort(([one], [other]) => (one < other ? -1 : 1)));

@@ -13,6 +13,7 @@ import {
   TextAreaField,
   TextField,
 } from "../../../ui/forms/draft-form.tsx";
+import { Notice } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { setsProperties } from "./property-draft.ts";
 import { PropertySection } from "./property-section.tsx";
@@ -28,6 +29,8 @@ const conditions = [
 
 interface ReplyFormProps {
   readonly draft: ReplyDraft;
+  /** What another window has done to the rule since the typing began. */
+  readonly meanwhile: string | undefined;
   readonly onDraft: (draft: ReplyDraft) => void;
   /** Back to what is saved; undefined while nothing else was typed. */
   readonly onDiscard: (() => void) | undefined;
@@ -36,7 +39,7 @@ interface ReplyFormProps {
 }
 
 /** The form of one rule: which messages are answered, and with what. */
-export function ReplyForm({ draft, onDraft, onDiscard, onBack, onSaved }: ReplyFormProps) {
+export function ReplyForm({ draft, meanwhile, onDraft, onDiscard, onBack, onSaved }: ReplyFormProps) {
   const client = useControl();
   const parsed = parseReplyDraft(draft);
   const form = draftForm(draft, onDraft, parsed);
@@ -97,6 +100,11 @@ export function ReplyForm({ draft, onDraft, onDiscard, onBack, onSaved }: ReplyF
         />
       </FormStack>
       <div className={styles.stickyButtons}>
+        {meanwhile !== undefined && (
+          <Notice tone="warn" role="status">
+            {meanwhile}
+          </Notice>
+        )}
         <DialogButtons>
           <Button onClick={onBack}>Back</Button>
           <Button disabled={!onDiscard} onClick={onDiscard}>
