@@ -158,8 +158,6 @@ export const replyRule = z.strictObject({
 });
 export type ReplyRule = z.output<typeof replyRule>;
 
-export const replyFile = z.strictObject({ rules: z.array(replyRule) });
-
 export interface ReplyProblem {
   /** From 1. */
   readonly line: number;

@@ -64,24 +64,25 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions,
       metadataBytes: config.metadataBytes,
     },
     served: () => served.current,
+    turns,
     log,
     onStop,
     show: context.view,
   });
   /** Pages, watchers of health and reply rules are told when all protocol files of the start are served: until then some are missing. */
   let isComplete = false;
-  const announce = () => {
+  const announce = async () => {
     if (!isComplete) return;
     const { view, revision } = served.current;
     health.serve(view.map(({ name }) => name));
     context.view("services", { services: view, revision });
-    replies.serve();
+    await replies.serve();
   };
-  const served = new ServedProtos(own, { handlers, replies: [replies.methodReplies] }, announce);
+  const served = new ServedProtos(own, { handlers, replies: [replies.methodReplies] }, () => void announce());
   const protos = await serveUserProtos(context, own, served, turns);
   refuseUnusable(protos);
   isComplete = true;
-  announce();
+  await announce();
   showHealth();
 
   const metrics = createCallMetrics();

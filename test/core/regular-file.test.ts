@@ -61,7 +61,7 @@ describe.skipIf(process.platform === "win32")(
         file,
         mostBytes: 100,
         onText: () => {},
-        onProblem: (problem) => problems.push(problem),
+        onProblem: (problem) => void problems.push(problem),
         onStop: (release) => onTestFinished(async () => await release()),
       });
       expect(problems).toEqual(["it is not a regular file"]);

@@ -20,6 +20,7 @@ import { Http1Exchange } from "../../servers/grpc/web/web-exchange.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
 import { itemsOfShare, itemsOfTurn, workTime } from "../support/work-time.ts";
+import { countSteps } from "./rules.ts";
 
 const limits = { largestMessage: 100_000, metadataBytes: 1_000 } as const;
 /** What a connection is for the reader of a call. */
@@ -236,7 +237,8 @@ it("[GRPC-178] the messages of a stream are looked through in the turns of all c
   const { turns, pass } = workTime();
   const own = await loadOwnProtos();
   const tests = { message: { equals: "y" } };
-  const conditions = compileConditions({ anyMessage: tests, everyMessage: tests }, own.message("example.ClientMessage"), true, () => {});
+  const compiling = compileConditions({ anyMessage: tests, everyMessage: tests }, own.message("example.ClientMessage"), true, () => {});
+  const { result: conditions } = countSteps(compiling);
   let read = 0;
   const message = {
     at() {

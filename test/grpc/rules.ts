@@ -68,3 +68,15 @@ export const subscribe = (service: GrpcUnderTest, value: { fromPosition?: number
     [{ fromPosition: 0, count: 1, rate: 0, payloadBytes: 0, ...value }],
     options,
   );
+
+/** What steps return, and how many there were. */
+export function countSteps<Result>(
+  steps: Iterator<void, Result>,
+  onStep: () => void = () => {},
+): { readonly result: Result; readonly count: number } {
+  for (let count = 0; ; count++) {
+    const { done, value } = steps.next();
+    onStep();
+    if (done) return { result: value, count };
+  }
+}

@@ -67,11 +67,12 @@ export interface CompileOptions {
   readonly onMisfit: OnMisfit;
 }
 
-export function compileRule({ key, rule, method, mostSteps, onMisfit }: CompileOptions): CompiledRule {
+/** In steps: a rule may have thousands of messages. */
+export function* compileRule({ key, rule, method, mostSteps, onMisfit }: CompileOptions): Generator<void, CompiledRule> {
   const { pattern } = method;
   checkAnswers(rule, pattern, onMisfit);
   const within = new Parts(method, mostSteps, onMisfit);
-  const conditions = compileConditions(rule.when, method.descriptor.input, pattern === "client stream", onMisfit);
+  const conditions = yield* compileConditions(rule.when, method.descriptor.input, pattern === "client stream", onMisfit);
   if (conditions.readsMessages && rule.reply !== undefined && rule.stream) {
     onMisfit(["reply"], "a rule with conditions on the request has reply or stream");
   }
@@ -87,7 +88,7 @@ export function compileRule({ key, rule, method, mostSteps, onMisfit }: CompileO
     headers: within.metadata(rule.headers, "headers"),
     trailers: within.metadata(rule.trailers, "trailers"),
     reply: rule.reply === undefined ? undefined : within.message(rule.reply, ["reply"]),
-    script: rule.stream && within.script(rule.stream, ["stream"], 0),
+    script: rule.stream && (yield* within.script(rule.stream, ["stream"], 0)),
     status: rule.status === undefined ? undefined : within.status(rule.status, ["status"]),
   };
 }
@@ -139,29 +140,40 @@ class Parts {
     return messageTemplate({ type, json, request, registry: this.#method.pool.registry, onMisfit });
   }
 
-  script(steps: readonly ReplyStep[], path: readonly PropertyKey[], depth: number): readonly ScriptStep[] {
+  *script(steps: readonly ReplyStep[], path: readonly PropertyKey[], depth: number): Generator<void, readonly ScriptStep[]> {
     if (depth > deepestRepeat) {
       this.#onMisfit(path, `there are more than ${deepestRepeat} repeats within each other`);
       return [];
     }
-    return steps.flatMap((step, index) => {
+    const compiled: ScriptStep[] = [];
+    for (const [index, step] of steps.entries()) {
       this.#stepsLeft--;
-      if (this.#stepsLeft === -1) this.#onMisfit([...path, index], "the rule has more steps than are allowed");
-      return this.#stepsLeft < 0 ? [] : this.#step(step, [...path, index], depth);
-    });
+      if (this.#stepsLeft < 0) {
+        this.#onMisfit([...path, index], "the rule has more steps than are allowed");
+        break;
+      }
+      for (const one of yield* this.#step(step, [...path, index], depth)) compiled.push(one);
+    }
+    return compiled;
   }
 
-  #step(step: ReplyStep, path: readonly PropertyKey[], depth: number): readonly ScriptStep[] {
+  *#step(step: ReplyStep, path: readonly PropertyKey[], depth: number): Generator<void, readonly ScriptStep[]> {
+    yield;
     if (step.message !== undefined) return [{ kind: "message", message: this.message(step.message, [...path, "message"]) }];
     if (step.messages) {
       this.#stepsLeft -= step.messages.length;
-      return step.messages.map((json, index) => ({ kind: "message", message: this.message(json, [...path, "messages", index]) }));
+      const messages: ScriptStep[] = [];
+      for (const [index, json] of step.messages.entries()) {
+        yield;
+        messages.push({ kind: "message", message: this.message(json, [...path, "messages", index]) });
+      }
+      return messages;
     }
     if (step.pause !== undefined) return [{ kind: "pause", ms: timeMs(step.pause) }];
     if (step.waitFor !== undefined) return [{ kind: "waitFor", name: step.waitFor }];
     if (step.release !== undefined) return [{ kind: "release", name: step.release }];
     if (step.status !== undefined) return [{ kind: "status", status: this.status(step.status, [...path, "status"]) }];
-    const steps = this.script(step.steps ?? [], [...path, "steps"], depth + 1);
+    const steps = yield* this.script(step.steps ?? [], [...path, "steps"], depth + 1);
     const isEndless = step.repeat === endlessRepeat;
     if (isEndless && !steps.some(takesTime))
       this.#onMisfit([...path, "steps"], "what is repeated until the client leaves has a message, a pause of more than 0 or a waitFor");

@@ -28,22 +28,26 @@ type Check = (value: Json | undefined) => boolean;
 const longestMatched = 16_384;
 const largestProgram = 2_000;
 
-/** `request` is the type whose fields the conditions name; without `isClientStream` a rule sees one message. */
-export function compileConditions(
+/** In steps of a condition. `request` is the type whose fields the conditions name; without `isClientStream` a rule sees one message. */
+export function* compileConditions(
   when: ReplyConditions,
   request: DescMessage,
   isClientStream: boolean,
   onMisfit: OnMisfit,
-): CompiledConditions {
-  const fields = (name: "request" | "anyMessage" | "everyMessage"): readonly (readonly [FieldPath, Check])[] =>
-    Object.entries(when[name] ?? {}).flatMap(([text, test]): (readonly [FieldPath, Check])[] => {
+): Generator<void, CompiledConditions> {
+  function* fields(name: "request" | "anyMessage" | "everyMessage"): Generator<void, readonly (readonly [FieldPath, Check])[]> {
+    const checks: (readonly [FieldPath, Check])[] = [];
+    for (const [text, test] of Object.entries(when[name] ?? {})) {
+      yield;
       const place = ["when", name, text];
       const path = pathOf(text, request, (message) => onMisfit(place, message));
-      return path ? [[path, compileTest(test, place, onMisfit)]] : [];
-    });
-  const ofLast = fields("request");
-  const ofAny = when.anyMessage && fields("anyMessage");
-  const ofEvery = when.everyMessage && fields("everyMessage");
+      if (path) checks.push([path, compileTest(test, place, onMisfit)]);
+    }
+    return checks;
+  }
+  const ofLast = yield* fields("request");
+  const ofAny = when.anyMessage && (yield* fields("anyMessage"));
+  const ofEvery = when.everyMessage && (yield* fields("everyMessage"));
   const ofCount = when.messageCount && compileTest(when.messageCount, ["when", "messageCount"], onMisfit);
   if (!isClientStream) {
     for (const name of ["anyMessage", "everyMessage", "messageCount"] as const) {
@@ -51,9 +55,11 @@ export function compileConditions(
         onMisfit(["when", name], "only a method that takes a stream of messages and answers once has this condition: use request");
     }
   }
-  const ofMetadata = Object.entries(when.metadata ?? {}).map(
-    ([name, test]) => [name.toLowerCase(), compileTest(test, ["when", "metadata", name], onMisfit)] as const,
-  );
+  const ofMetadata: (readonly [string, Check])[] = [];
+  for (const [name, test] of Object.entries(when.metadata ?? {})) {
+    yield;
+    ofMetadata.push([name.toLowerCase(), compileTest(test, ["when", "metadata", name], onMisfit)]);
+  }
   const fulfils = (message: FieldSource | undefined, checks: readonly (readonly [FieldPath, Check])[]): boolean =>
     checks.every(([path, check]) => check(message?.at(path)));
   const readsMessages = ofLast.length > 0 || ofAny !== undefined || ofEvery !== undefined || ofCount !== undefined;

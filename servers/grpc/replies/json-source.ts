@@ -10,14 +10,13 @@ export interface SourceProblem {
 export type JsonSource = { readonly root: Node; readonly value: Json } | { readonly problems: readonly SourceProblem[] };
 
 /** Objects and lists within each other. */
-const deepest = 100;
-const mostProblems = 20;
+export const deepest = 100;
+export const mostProblems = 20;
 
 /** Reads JSON that may have comments and commas after the last entry. */
 export function readJson(text: string): JsonSource {
-  const tooDeep = tooDeepAt(text);
-  if (tooDeep !== undefined)
-    return { problems: [{ offset: tooDeep, message: `there are more than ${deepest} objects and lists within each other` }] };
+  const deep = tooDeepAt(text);
+  if (deep !== undefined) return { problems: [tooDeep(deep)] };
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false });
   const problems: SourceProblem[] = errors.map(({ error, offset }) => ({
@@ -46,6 +45,11 @@ const expected: Readonly<Record<string, string>> = {
   InvalidEscapeCharacter: "there is no such escape: write a backslash in a string twice",
   InvalidCharacter: "a string must not have control characters: write an escape such as \\n",
 };
+
+export const tooDeep = (offset: number): SourceProblem => ({
+  offset,
+  message: `there are more than ${deepest} objects and lists within each other`,
+});
 
 /** The parser is recursive, so levels are counted first. */
 function tooDeepAt(text: string): number | undefined {
@@ -120,7 +124,11 @@ export const pathText = (path: readonly PropertyKey[]): string =>
 
 /** Line and column of offsets in a text. */
 export function problemAt(text: string, { offset, message }: SourceProblem): ReplyProblem {
-  const before = text.slice(0, offset);
-  const lineStart = before.lastIndexOf("\n") + 1;
-  return { line: before.split("\n").length, column: offset - lineStart + 1, message };
+  let line = 1;
+  let lineStart = 0;
+  for (let end = text.indexOf("\n"); end >= 0 && end < offset; end = text.indexOf("\n", lineStart)) {
+    line++;
+    lineStart = end + 1;
+  }
+  return { line, column: offset - lineStart + 1, message };
 }

@@ -10,18 +10,18 @@ export interface RepliesFileOptions {
   readonly file: string;
   /** A longer file is not read. */
   readonly mostBytes: number;
-  /** Called with the text when it has changed; "" if there is no file. */
-  readonly onText: (text: string) => void;
-  readonly onProblem: (message: string) => void;
+  /** Called with the text when it has changed; "" if there is no file. What comes next waits until this has resolved. */
+  readonly onText: (text: string) => void | Promise<void>;
+  readonly onProblem: (message: string) => void | Promise<void>;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
 export interface RepliesFile {
   /**
    * Writes what `next` makes of the file as it is now, and calls `onText`: one change after the other, so each is told of those before it.
-   * `hasChanged` is whether the file on disk had changed since it was read. Rejects with what `next` throws, or if the file cannot be written.
+   * `hasChanged` is whether the file on disk had changed since it was read. Rejects as `next` does, or if the file cannot be written.
    */
-  change(next: (hasChanged: boolean) => string): Promise<void>;
+  change(next: (hasChanged: boolean) => Promise<string>): Promise<void>;
 }
 
 /** Polling interval: some file systems, such as network drives, report no changes. */
@@ -44,22 +44,25 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
   };
 
   async function read(): Promise<void> {
+    let text: string;
     try {
-      take(await textOf(file, mostBytes));
+      text = await textOf(file, mostBytes);
     } catch (error) {
       const problem = errorText(error);
       if (known === undefined && problem === lastProblem) return;
       known = undefined;
       lastProblem = problem;
-      onProblem(problem);
+      await onProblem(problem);
+      return;
     }
+    await take(text);
   }
 
-  function take(text: string): void {
+  async function take(text: string): Promise<void> {
     if (text === known || isStopped) return;
     known = text;
     lastProblem = undefined;
-    onText(text);
+    await onText(text);
   }
 
   const look = () => {
@@ -91,7 +94,7 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
       return inTurn(async () => {
         const knownBefore = known;
         await read();
-        const text = next(known !== knownBefore);
+        const text = await next(known !== knownBefore);
         // Of a symbolic link the target is replaced.
         const target = await realpath(file).catch(() => file);
         const mode = await stat(target).then(
@@ -99,7 +102,7 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
           () => 0o600,
         );
         await writeSettings(target, text, undefined, mode);
-        take(text);
+        await take(text);
       });
     },
   };

@@ -4,13 +4,14 @@ import type { GrpcReplyViews, grpcReplyActions, ReplyProblem, ReplyRuleView } fr
 import { type ConfiguredFile, checkConfiguredFile, fileProblem } from "../../core/config/configured-file.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 import type { MethodReplies } from "../engine/handlers.ts";
 import type { ServedMethods } from "../services/served-methods.ts";
 import { ruleText, withOrder, withoutRule, withRule, withSwitch } from "./edit-replies.ts";
-import { type ParsedReplies, type ParsedRule, parseReplies, parseRuleText, type ReplyLimits } from "./parse-replies.ts";
+import { noReplies, type ParsedReplies, type ParsedRule, parseReplies, parseRuleText, type ReplyLimits } from "./parse-replies.ts";
 import { Releases } from "./releases.ts";
 import { openRepliesFile } from "./replies-file.ts";
-import { compileRules, type ReplyRules } from "./reply-rules.ts";
+import { type ReplyRules, RuleCompiler } from "./reply-rules.ts";
 import { RuleCounts } from "./rule-counts.ts";
 import { createRuleReplies } from "./rule-replies.ts";
 
@@ -21,6 +22,8 @@ export interface RepliesOptions {
   readonly configured: ConfiguredFile | undefined;
   readonly limits: ReplyLimits & { readonly heldBytes: number; readonly messageValues: number; readonly metadataBytes: number };
   readonly served: () => Pick<ServedMethods, "view" | "find">;
+  /** Rules are read and compiled in the turns of all clients. */
+  readonly turns: Pick<WorkTurns, "connection">;
   readonly log: Log;
   readonly show: <Name extends keyof GrpcReplyViews>(name: Name, view: GrpcViews[Name]) => void;
   readonly onStop: (release: () => void | Promise<void>) => void;
@@ -29,21 +32,20 @@ export interface RepliesOptions {
 export interface Replies {
   readonly methodReplies: MethodReplies;
   readonly actions: Omit<Handlers<typeof grpcReplyActions>, "call.push">;
-  /** To be called when the served methods are known, and when they have changed. */
-  serve(): void;
+  /** To be called when the served methods are known, and when they have changed. Resolves when the rules for them are in use. */
+  serve(): Promise<void>;
   /** Shows the counts if they have changed. */
   showCounts(): void;
 }
 
 const mostWaitingShown = 200;
 const showWaitingMs = 50;
-const nothing: ParsedReplies = { text: "", root: { type: "object", offset: 0, length: 0 }, rules: [] };
 
 /**
  * The user's reply rules: reads and writes their file, compiles them and answers calls by them. Throws CONFIG_INVALID where a configured file
  * cannot be read now; if it is missing or broken later, the service goes on.
  */
-export async function openReplies({ file, configured, limits, served, log, show, onStop }: RepliesOptions): Promise<Replies> {
+export async function openReplies({ file, configured, limits, served, turns, log, show, onStop }: RepliesOptions): Promise<Replies> {
   const isConfigured = configured !== undefined;
   if (configured) await checkConfiguredFile(configured);
   const counts = new RuleCounts();
@@ -52,9 +54,20 @@ export async function openReplies({ file, configured, limits, served, log, show,
   let revision = 0;
   let problems: readonly ReplyProblem[] = [];
   /** The last valid text. */
-  let parsed = nothing;
+  let parsed = noReplies;
+  /** Of a text that is about to be written. */
+  let checkedNext = noReplies;
   let rules: ReplyRules = { view: [], byPath: new Map() };
   let isServing = false;
+  const compiler = new RuleCompiler(limits.steps);
+  const run = <Result>(steps: Generator<void, Result>): Promise<Result> => turns.connection("").run(steps);
+  /** Changes of the rules, one after the other. */
+  let changes: Promise<unknown> = Promise.resolve();
+  const inOrder = (steps: () => Generator<void, void>): Promise<void> => {
+    const change = changes.then(() => run(steps()));
+    changes = change.catch(() => {});
+    return change;
+  };
 
   let timer: NodeJS.Timeout | undefined;
   const releases = new Releases(() => {
@@ -65,37 +78,52 @@ export async function openReplies({ file, configured, limits, served, log, show,
   });
   onStop(() => clearTimeout(timer));
 
-  function take(next: string): void {
+  /** The rules before stay in use until those of the new text are complete. */
+  function* take(next: string): Generator<void, void> {
+    const isKnown = checkedNext.text === next && checkedNext !== noReplies;
+    const result = isKnown ? checkedNext : yield* parseReplies(next, limits, parsed.sources);
+    checkedNext = noReplies;
+    const valid = "problems" in result ? parsed : result;
+    const compiled = isServing ? yield* compiler.compile(valid, served()) : undefined;
     const isWarned = problems.length > 0 || (text === "" && isConfigured && revision > 0);
     if (next === "" && isConfigured) log.warning(`${file} is missing or empty: no reply rules are in use until it has some.`);
     text = next;
     revision++;
-    const result = parseReplies(next, limits);
     problems = "problems" in result ? result.problems : [];
-    if (!("problems" in result)) {
-      parsed = result;
-      counts.keepOnly(new Set(result.rules.map(({ key }) => key)));
-    }
+    if (valid !== parsed) counts.keepOnly(new Set(valid.rules.map(({ key }) => key)));
+    parsed = valid;
     const [problem] = problems;
     if (problem) log.warning(`${file}:${problem.line}:${problem.column}: ${problem.message}. The last valid reply rules stay in use.`);
     else if (isWarned && (next !== "" || !isConfigured)) log.notable(`${file} has no problem any more: its reply rules are in use.`);
-    compile();
+    if (compiled) yield* use(compiled);
   }
 
-  function compile(): void {
-    if (!isServing) return;
+  function* use(compiled: ReplyRules): Generator<void, void> {
     const before = rules.view;
-    rules = compileRules(parsed, served(), limits.steps);
-    tellOfRules(before);
-    show("replies", { file, isConfigured, revision, problems, rules: rules.view });
+    rules = compiled;
+    yield* tellOfRules(before);
+    showRules();
+  }
+
+  function* cannotRead(message: string): Generator<void, void> {
+    revision++;
+    problems = [{ line: 1, column: 1, message }];
+    log.warning(`${file}: ${message}. The last valid reply rules stay in use.`);
+    yield;
+    showRules();
+  }
+
+  function showRules(): void {
+    if (isServing) show("replies", { file, isConfigured, revision, problems, rules: rules.view });
   }
 
   /** What was said of a rule is taken back when it is not true any more: the warning is still shown. */
-  function tellOfRules(before: readonly ReplyRuleView[]): void {
+  function* tellOfRules(before: readonly ReplyRuleView[]): Generator<void, void> {
     const known = new Set(before.map(problemText));
     const hadProblem = new Set(before.flatMap(({ key, problem }) => (problem ? [key] : [])));
     let isTakenBack = false;
     for (const rule of rules.view) {
+      yield;
       const problem = problemText(rule);
       if (problem && !known.has(problem)) log.warning(`${file}:${problem}. This reply rule is not used.`);
       if (problem || !hadProblem.has(rule.key)) continue;
@@ -111,14 +139,9 @@ export async function openReplies({ file, configured, limits, served, log, show,
   const kept = await openRepliesFile({
     file,
     mostBytes: limits.bytes,
-    onText: take,
+    onText: (next) => inOrder(() => take(next)),
     onStop,
-    onProblem(message) {
-      revision++;
-      problems = [{ line: 1, column: 1, message }];
-      log.warning(`${file}: ${message}. The last valid reply rules stay in use.`);
-      compile();
-    },
+    onProblem: (message) => inOrder(() => cannotRead(message)),
   });
 
   const [broken] = problems;
@@ -132,11 +155,12 @@ export async function openReplies({ file, configured, limits, served, log, show,
    * has seen that yet, unless `next` compares by itself what it changes.
    */
   async function write(next: () => string, compares = false): Promise<null> {
-    const checked = (hasChanged: boolean): string => {
+    const checked = async (hasChanged: boolean): Promise<string> => {
       if (hasChanged && !compares) throw changed();
       const made = next();
-      const result = parseReplies(made, limits);
+      const result = await run(parseReplies(made, limits, parsed.sources));
       if ("problems" in result) throw brokenText(result.problems);
+      checkedNext = result;
       return made;
     };
     await kept.change(checked).catch((cause: unknown) => {
@@ -149,18 +173,17 @@ export async function openReplies({ file, configured, limits, served, log, show,
   }
 
   /** The problems of a text that is not in the file yet. */
-  function problemsOf(next: string): readonly ReplyProblem[] {
-    const result = parseReplies(next, limits);
-    return "problems" in result
-      ? result.problems
-      : compileRules(result, served(), limits.steps).view.flatMap(({ problem }) => problem ?? []);
+  function* problemsOf(next: string): Generator<void, readonly ReplyProblem[]> {
+    const result = yield* parseReplies(next, limits, parsed.sources);
+    if ("problems" in result) return result.problems;
+    return (yield* compiler.compile(result, served())).view.flatMap(({ problem }) => problem ?? []);
   }
 
   /** The same of one rule, by its own lines. */
-  function problemsOfRule(next: string): readonly ReplyProblem[] {
+  function* problemsOfRule(next: string): Generator<void, readonly ReplyProblem[]> {
     const rule = parseRuleText(next);
     if ("problems" in rule) return rule.problems;
-    return problemsOf(`{ "rules": [\n${next}\n] }`).map(({ line, column, message }) => ({
+    return (yield* problemsOf(`{ "rules": [\n${next}\n] }`)).map(({ line, column, message }) => ({
       line: line - 1,
       column,
       message: message.replace(/^rules\[0\](?:\.|: )/, ""),
@@ -190,17 +213,18 @@ export async function openReplies({ file, configured, limits, served, log, show,
       mostCharacters: limits.metadataBytes,
       onFault: ({ entry, head }, { name }, message) => log.warning(`Reply rule ${name} ended ${head.path} (row ${entry.id}): ${message}`),
     }),
-    serve() {
-      isServing = true;
-      compile();
-    },
+    serve: () =>
+      inOrder(function* () {
+        isServing = true;
+        yield* use(yield* compiler.compile(parsed, served()));
+      }),
     showCounts() {
       const changed = counts.takeChanged();
       if (changed) show("replyCounts", { counts: changed });
     },
     actions: {
-      "replies.read": () => ({ revision, text, rules: parsed.rules.map(({ key, node }) => ({ key, text: ruleText(parsed, node) })) }),
-      "replies.check": ({ of, text: next }) => ({ problems: of === "file" ? problemsOf(next) : problemsOfRule(next) }),
+      "replies.read": () => ({ revision, text, rules: parsed.rules.map((rule) => ({ key: rule.key, text: ruleText(parsed, rule) })) }),
+      "replies.check": async ({ of, text: next }) => ({ problems: await run(of === "file" ? problemsOf(next) : problemsOfRule(next)) }),
       "replies.write": ({ revision: known, text: next }) =>
         write(() => {
           if (known !== revision) throw changed();
@@ -214,9 +238,9 @@ export async function openReplies({ file, configured, limits, served, log, show,
           () => {
             const within = current();
             place = key === undefined ? within.rules.length : placeOf(key).index;
-            const node = within.rules[place]?.node;
-            if (node && before !== undefined && before !== ruleText(within, node)) throw changed();
-            return withRule(within, rule.text, node);
+            const known = within.rules[place];
+            if (known && before !== undefined && before !== ruleText(within, known)) throw changed();
+            return withRule(within, rule.text, known?.place);
           },
           key === undefined || before !== undefined,
         );

@@ -1,11 +1,11 @@
-import type { ReplyProblem, ReplyRule, ReplyRuleView, ReplyStatus } from "../../../contract/services/grpc-replies.ts";
+import type { ReplyRule, ReplyRuleView, ReplyStatus } from "../../../contract/services/grpc-replies.ts";
 import { countOf } from "../../core/service/quantity.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { parseStatusCode, statusName } from "../engine/status.ts";
 import type { ServedMethods } from "../services/served-methods.ts";
 import { type CompiledRule, compileRule } from "./compile-rule.ts";
 import { nodeAt, pathText, problemAt } from "./json-source.ts";
-import type { ParsedReplies, ParsedRule } from "./parse-replies.ts";
+import type { ParsedReplies, RuleSource } from "./parse-replies.ts";
 
 /** The rules of a file for what is served now. */
 export interface ReplyRules {
@@ -15,41 +15,79 @@ export interface ReplyRules {
   readonly byPath: ReadonlyMap<string, readonly CompiledRule[]>;
 }
 
-/** A rule that does not fit the types is left out and reported; the others answer. */
-export function compileRules(parsed: ParsedReplies, served: Pick<ServedMethods, "view" | "find">, mostSteps: number): ReplyRules {
-  const byPath = new Map<string, CompiledRule[]>();
-  const view = parsed.rules.map((one): ReplyRuleView => {
-    const { key, rule } = one;
-    const problems: ReplyProblem[] = [];
-    const misfit = (path: readonly PropertyKey[], message: string) => problems.push(problemIn(parsed, one, path, message));
-    const methods = methodsOf(rule.method, served);
-    if (typeof methods === "string") misfit(["method"], methods);
-    else {
-      const compiled = methods.map((method) => [method.path, compileRule({ key, rule, method, mostSteps, onMisfit: misfit })] as const);
-      if (problems.length === 0 && rule.enabled) for (const [path, each] of compiled) byPath.set(path, [...(byPath.get(path) ?? []), each]);
-    }
-    const [problem] = problems;
-    return {
-      key,
-      name: rule.name ?? "",
-      method: rule.method,
-      enabled: rule.enabled,
-      when: whenText(rule),
-      answer: answerText(rule),
-      ...(problem && { problem }),
-    };
-  });
-  return { view, byPath };
+/** What is served when rules are compiled. */
+export type Served = Pick<ServedMethods, "view" | "find">;
+
+interface CompiledSource {
+  /** By the paths of their methods. */
+  readonly rules: readonly (readonly [path: string, rule: CompiledRule])[];
+  readonly view: Omit<ReplyRuleView, "key">;
+  /** The first thing that does not fit, by its offset in the text of the rule. */
+  readonly misfit: { readonly offset: number; readonly path: readonly PropertyKey[]; readonly message: string } | undefined;
 }
 
-function problemIn({ text, root }: ParsedReplies, { node }: ParsedRule, path: readonly PropertyKey[], message: string): ReplyProblem {
-  const problem = problemAt(text, { offset: nodeAt(node, path).offset, message });
-  const list = nodeAt(root, ["rules"]).children ?? [];
-  return { ...problem, message: `${pathText(["rules", list.indexOf(node), ...path])}: ${message}` };
+/** Compiles the rules of files, in steps. What is compiled stays as long as its text is known and the same is served. */
+export class RuleCompiler {
+  readonly #mostSteps: number;
+  #served: Served | undefined;
+  #known = new WeakMap<RuleSource, CompiledSource>();
+
+  constructor(mostSteps: number) {
+    this.#mostSteps = mostSteps;
+  }
+
+  /** A rule that does not fit the types is left out and reported; the others answer. */
+  *compile({ text, rules }: ParsedReplies, served: Served): Generator<void, ReplyRules> {
+    const byPath = new Map<string, CompiledRule[]>();
+    const view: ReplyRuleView[] = [];
+    for (const [index, { key, source, place }] of rules.entries()) {
+      yield;
+      const compiled = yield* this.#compiled(source, served);
+      const { misfit } = compiled;
+      const problem = misfit && {
+        ...problemAt(text, { offset: place.offset + misfit.offset, message: misfit.message }),
+        message: `${pathText(["rules", index, ...misfit.path])}: ${misfit.message}`,
+      };
+      view.push({ key, ...compiled.view, ...(problem && { problem }) });
+      if (problem || !source.rule.enabled) continue;
+      for (const [path, rule] of compiled.rules) {
+        const ofPath = byPath.get(path) ?? [];
+        // Rules with the same text have numbers in their keys.
+        ofPath.push(rule.key === key ? rule : { ...rule, key });
+        byPath.set(path, ofPath);
+      }
+    }
+    return { view, byPath };
+  }
+
+  *#compiled(source: RuleSource, served: Served): Generator<void, CompiledSource> {
+    if (this.#served !== served) this.#known = new WeakMap();
+    this.#served = served;
+    const known = this.#known;
+    const before = known.get(source);
+    if (before) return before;
+    const { rule, node, base } = source;
+    let misfit: CompiledSource["misfit"];
+    const onMisfit = (path: readonly PropertyKey[], message: string) => {
+      misfit ??= { offset: nodeAt(node, path).offset, path, message };
+    };
+    const rules: (readonly [string, CompiledRule])[] = [];
+    const methods = methodsOf(rule.method, served);
+    if (typeof methods === "string") onMisfit(["method"], methods);
+    else
+      for (const method of methods) {
+        yield;
+        rules.push([method.path, yield* compileRule({ key: base, rule, method, mostSteps: this.#mostSteps, onMisfit })]);
+      }
+    const view = { name: rule.name ?? "", method: rule.method, enabled: rule.enabled, when: whenText(rule), answer: answerText(rule) };
+    const compiled = { rules, view, misfit };
+    known.set(source, compiled);
+    return compiled;
+  }
 }
 
 /** Returns the problem if there is none. */
-function methodsOf(name: string, served: Pick<ServedMethods, "view" | "find">): readonly GrpcMethod[] | string {
+function methodsOf(name: string, served: Served): readonly GrpcMethod[] | string {
   const [serviceName = "", methodName = ""] = name.split("/");
   const service = served.view.find((one) => one.name === serviceName);
   if (!service) return `there is no service ${serviceName}; there are ${listed(served.view.map((one) => one.name))}`;
