@@ -226,6 +226,7 @@ it("[BL-578] the form of a rule says when another window has changed or removed 
   await saveElsewhere("typed there");
   await changed.waitFor();
   expect(await topic.inputValue()).toBe("typed here");
+  expect((await changed.boundingBox())?.x).toBe((await topic.boundingBox())?.x);
   await button("Discard").click();
   await changed.waitFor({ state: "detached" });
   expect(await topic.inputValue()).toBe("typed there");
