@@ -3,7 +3,9 @@ import { createServer, type Socket } from "node:net";
 import { parentPort } from "node:worker_threads";
 import { SharedBudget } from "../core/limits/shared-budget.ts";
 import { ConnectionCount } from "../core/net/connection-count.ts";
+import { endsBy } from "../core/net/open-sockets.ts";
 import { listenTcp } from "../core/net/tcp-listener.ts";
+import { boundThreadSockets, type ThreadSocketsBound, type ToThreadSockets } from "../core/net/thread-sockets.ts";
 import { toFailure } from "../core/service/service-error.ts";
 import { WorkTurns } from "../core/turns/work-turns.ts";
 import { RtmpConnection } from "./rtmp/rtmp-connection.ts";
@@ -11,6 +13,7 @@ import type { FromRtmpWorker, RtmpListenOptions, ToRtmpWorker } from "./rtmp/wor
 
 const publishers = new Map<number, RtmpConnection>();
 const turns = new WorkTurns();
+let endSocket: ((socket: ToThreadSockets) => void) | undefined;
 let begun = 0;
 
 function post(message: FromRtmpWorker, transfer: ArrayBuffer[] = []): void {
@@ -39,16 +42,21 @@ function accept(socket: Socket, options: RtmpListenOptions, held: SharedBudget):
       }
     },
   });
+  endsBy(socket, (why) => connection.lose(why));
 }
 
-async function listen(options: RtmpListenOptions): Promise<void> {
+async function listen(options: RtmpListenOptions, sockets: ThreadSocketsBound): Promise<void> {
   try {
+    endSocket = boundThreadSockets(sockets, (socket) => post({ type: "socket", socket }));
     const { port, openToLan } = options;
     const held = new SharedBudget(options.allMessageBytes);
     const connections = new ConnectionCount(options);
     const createRtmpServer = () => createServer((socket) => connections.admit(socket) && accept(socket, options, held));
     // The listeners end with the worker.
-    post({ type: "listening", port: await listenTcp({ port, openToLan, createServer: createRtmpServer, onStop() {} }) });
+    post({
+      type: "listening",
+      port: await listenTcp({ port, openToLan, createServer: createRtmpServer, places: connections, onStop() {} }),
+    });
   } catch (error) {
     post({ type: "failed", failure: toFailure(error) });
   }
@@ -57,7 +65,10 @@ async function listen(options: RtmpListenOptions): Promise<void> {
 parentPort?.on("message", (message: ToRtmpWorker) => {
   switch (message.type) {
     case "listen":
-      void listen(message.options);
+      void listen(message.options, message.sockets);
+      return;
+    case "socket":
+      endSocket?.(message.socket);
       return;
     case "ping":
       post({ type: "pong" });

@@ -1,11 +1,11 @@
 import type { Server, Socket } from "node:net";
-import { LimitedPlaces } from "../limits/limited-places.ts";
 import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import { RecentUse } from "../turns/recent-use.ts";
 import { shareMs, type WorkConnection } from "../turns/work-connection.ts";
 import type { WorkTurns } from "../turns/work-turns.ts";
 import { closeInTurns } from "./close-in-turns.ts";
 import { guardConnections } from "./guard-connections.ts";
+import { type Placed, ProcessPlaces, type ServicePlaces, type SocketPlaces } from "./process-places.ts";
 import { holdableReading } from "./socket-reading.ts";
 import { tlsTransportOf } from "./tls-transport.ts";
 
@@ -62,38 +62,51 @@ export class OpenSocket {
   }
 }
 
-/** Of the process, as its memory is: every listener adds what it accepts. */
+/** Of this thread, and of the process, as its memory is: every listener adds what it accepts. */
 const open = new Map<Socket, OpenSocket>();
 
 export const openSockets = (): Iterable<OpenSocket> => open.values();
 
-/** Of the connections of a service. */
-export interface ServicePlaces {
-  /** Whether one more of this address would be admitted now. */
-  hasPlaceFor(address: string): boolean;
+/** How many they are: another thread reads it. */
+export const openCount = new Int32Array(new SharedArrayBuffer(4));
+/** What else is told so. */
+let countedIn: Int32Array | undefined;
+/** Those of other threads. */
+const otherThreads = new Set<Int32Array>();
+
+function count(): void {
+  Atomics.store(openCount, 0, open.size);
+  if (countedIn) Atomics.store(countedIn, 0, open.size);
 }
 
-interface OpenSocketBound {
-  readonly places: LimitedPlaces<Socket>;
-  readonly most: number;
-  readonly onRefused: () => void;
+/** In a thread beside the main one. */
+export function countOpenIn(counter: Int32Array): void {
+  countedIn = counter;
+  count();
 }
 
-/** So many more that were told to end may be open until they are closed. */
-const mostEnding = 32;
-let bound: OpenSocketBound | undefined;
+/** The sockets that it counts are open too, until the result is called. */
+export function withOtherThread(counter: Int32Array): () => void {
+  otherThreads.add(counter);
+  return () => otherThreads.delete(counter);
+}
 
-/**
- * Of all listeners together. Of more, those of the address that has most are closed, else the new ones, of which `onRefused` is told. The result ends the bound,
- * which is for connections from now on.
- */
-export function boundOpenSockets(most: number, onRefused: () => void): () => void {
-  const giveWay = (socket: Socket) => endConnection(socket, "too many connections for this process: this address had most");
-  bound = { most, onRefused, places: new LimitedPlaces({ most, mostOfAddress: most }, giveWay) };
+let bound: SocketPlaces | undefined;
+
+/** Those of the process that has a bound. */
+export const processPlaces = (): ProcessPlaces | undefined => (bound instanceof ProcessPlaces ? bound : undefined);
+
+/** Decides of connections from now on. The result ends that. */
+export function placeOpenSockets(places: SocketPlaces): () => void {
+  bound = places;
   return () => {
     bound = undefined;
   };
 }
+
+/** Of all listeners together. Of more, those of the address that has most are closed, else the new ones, of which `onRefused` is told. */
+export const boundOpenSockets = (most: number, onRefused: () => void): (() => void) =>
+  placeOpenSockets(new ProcessPlaces(most, onRefused, () => [...otherThreads].reduce((sum, counter) => sum + Atomics.load(counter, 0), 0)));
 
 /** To be called with each server that listens for clients. Nobody gives way to what its service refuses, now or, where it counts after a handshake, then. */
 export function addOpenSockets(server: Server, ofService?: ServicePlaces): void {
@@ -101,32 +114,28 @@ export function addOpenSockets(server: Server, ofService?: ServicePlaces): void 
     server,
     (socket) => {
       const { remoteAddress = "" } = socket;
-      if (bound && !hasPlace(bound, remoteAddress, ofService)) {
-        bound.onRefused();
+      if (bound && !bound.admits(remoteAddress, open.size, ofService)) {
         socket.destroy();
         return false;
       }
       open.set(socket, new OpenSocket(socket));
-      socket.once("close", () => open.delete(socket));
+      count();
+      socket.once("close", () => {
+        open.delete(socket);
+        count();
+      });
       return true;
     },
     (socket) => {
       const opened = open.get(socket);
-      if (!bound || !opened || socket.destroyed) return;
-      const { places } = bound;
-      const { remoteAddress = "" } = socket;
-      // Another one may have to give way; that there is room was seen above.
-      places.lacksPlaceFor(remoteAddress);
-      places.add(remoteAddress, socket);
-      opened.leave = () => places.remove(socket);
+      const places = bound;
+      if (!places || !opened || socket.destroyed) return;
+      const placed: Placed = { end: (why) => endConnection(socket, why) };
+      places.take(socket.remoteAddress ?? "", placed);
+      opened.leave = () => places.remove(placed);
       socket.once("close", opened.leave);
     },
   );
-}
-
-function hasPlace({ most, places }: OpenSocketBound, address: string, ofService: ServicePlaces | undefined): boolean {
-  if (open.size >= most + mostEnding) return false;
-  return places.size < most || (places.hasPlaceFor(address) && (ofService?.hasPlaceFor(address) ?? true));
 }
 
 /** Of the socket of a connection, or of its TLS. */

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type { Server } from "node:net";
 import { type BoundSocket, bindDualStack, type DualStackOptions } from "./dual-stack.ts";
-import { addOpenSockets, type ServicePlaces } from "./open-sockets.ts";
+import { addOpenSockets } from "./open-sockets.ts";
+import type { ServicePlaces } from "./process-places.ts";
 
 export interface ListenOptions extends Pick<DualStackOptions, "port" | "openToLan" | "onStop"> {
   /** Makes one server; called once per address, so each has the same handlers. */

@@ -153,6 +153,12 @@ export class RtmpConnection {
     this.#lingering = setTimeout(() => this.#socket.destroy(), lingerMs);
   }
 
+  /** At once: its place is another one's. */
+  lose(reason: string): void {
+    this.close(reason);
+    this.#socket.destroy();
+  }
+
   /** What is not complete is of no use any more. */
   #free(): void {
     this.#chunks.clear();

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { workerFile } from "../../core/files/asset-file.ts";
 import { FaultLog } from "../../core/net/fault-log.ts";
+import { ThreadSockets } from "../../core/net/thread-sockets.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorOfFailure, errorText } from "../../core/service/service-error.ts";
 import type { WorkShare } from "../../core/turns/work-connection.ts";
@@ -103,6 +104,7 @@ export class RtmpIngest {
     } = this.#options;
     const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: mostHeapMebibytes } });
     this.#worker = worker;
+    const sockets = new ThreadSockets((socket) => worker.postMessage({ type: "socket", socket } satisfies ToRtmpWorker));
     return new Promise((resolve, reject) => {
       let fault = "";
       let unansweredPings = 0;
@@ -125,6 +127,7 @@ export class RtmpIngest {
           fault = message.failure.message;
           reject(errorOfFailure(message.failure));
         } else if (message.type === "pong") unansweredPings = 0;
+        else if (message.type === "socket") sockets.receive(message.socket);
         else if (message.type === "dropped") this.#dropped.write(`RTMP ${message.remote}: ${message.reason}`);
         else this.#inputOf(message)?.push(message);
       });
@@ -134,12 +137,14 @@ export class RtmpIngest {
       });
       worker.on("exit", (code) => {
         clearInterval(heartbeat);
+        sockets.close();
         reject(new Error(fault || `exit code ${code}`));
         this.#ended(worker, fault || `exit code ${code}`);
       });
       this.#post({
         type: "listen",
         options: { port: this.#port, openToLan, connections, connectionsPerAddress, messageBytes, allMessageBytes, silenceMs },
+        sockets: sockets.bound,
       });
     });
   }

@@ -1,5 +1,6 @@
 /** Between the service and the worker that speaks RTMP. A publisher is known by its number. */
 import type { Failure } from "../../../contract/service.ts";
+import type { FromThreadSockets, ThreadSocketsBound, ToThreadSockets } from "../../core/net/thread-sockets.ts";
 
 export interface RtmpListenOptions {
   readonly port: number;
@@ -30,7 +31,8 @@ export interface RtmpPublish {
 }
 
 export type ToRtmpWorker =
-  | { readonly type: "listen"; readonly options: RtmpListenOptions }
+  | { readonly type: "listen"; readonly options: RtmpListenOptions; readonly sockets: ThreadSocketsBound }
+  | { readonly type: "socket"; readonly socket: ToThreadSockets }
   /** To be answered with a pong. */
   | { readonly type: "ping" }
   /** The client may publish. */
@@ -43,6 +45,7 @@ export type ToRtmpWorker =
 export type FromRtmpWorker =
   | { readonly type: "listening"; readonly port: number }
   | { readonly type: "pong" }
+  | { readonly type: "socket"; readonly socket: FromThreadSockets }
   | { readonly type: "failed"; readonly failure: Failure }
   | { readonly type: "publish"; readonly publisher: number; readonly publish: RtmpPublish }
   /** Data, audio or video: `messageType`. */
