@@ -25,7 +25,7 @@ function play(work: WorkConnection, onSent: () => void, steps: readonly ScriptSt
       onSent();
     },
   } as unknown as GrpcCall;
-  const releases = new Releases(() => {});
+  const releases = new Releases({ each: async () => {} }, () => {});
   const over = playScript({
     call,
     waits: new CallWaits(call, releases),

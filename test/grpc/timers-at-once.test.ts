@@ -5,6 +5,8 @@ import type { SentEnd } from "../../servers/grpc/engine/call-transport.ts";
 import { FramedBody } from "../../servers/grpc/engine/framed-body.ts";
 import { GrpcCall, type GrpcCallOptions } from "../../servers/grpc/engine/grpc-call.ts";
 import { JsonThread } from "../../servers/grpc/engine/json-thread.ts";
+import { CallWaits } from "../../servers/grpc/replies/play-script.ts";
+import { Releases } from "../../servers/grpc/replies/releases.ts";
 import { FramedCall, grpcWebProtocol } from "../../servers/grpc/web/framed-call.ts";
 import { itemsOfTurn, workTime } from "../support/work-time.ts";
 
@@ -106,4 +108,31 @@ it("[GRPC-185] calls whose last bytes are unread for too long are reset in those
     mostInTurn = Math.max(mostInTurn, done - before);
   }
   expect(mostInTurn).toBeLessThanOrEqual(2 * itemsOfTurn);
+});
+
+it("[GRPC-357] thousands of calls that wait for a name go on in the turns of all clients", async () => {
+  const { turns, pass } = workTime();
+  const releases = new Releases(turns, () => {});
+  let done = 0;
+  for (let row = 0; row < calls; row++) {
+    const call = {
+      work: turns.connection(`10.0.0.${row % 10}`),
+      entry: { id: row },
+      head: { path: "/a.B/C" },
+      isEnding: false,
+      whenOver() {},
+    };
+    void new CallWaits(call as never, releases).released("all").then(() => {
+      pass();
+      done++;
+    });
+  }
+  expect([releases.release("all"), releases.list(1)]).toEqual([calls, []]);
+  let mostInTurn = 0;
+  for (let looks = 0; done < calls && looks < 5_000; looks++) {
+    const before = done;
+    await nextTurn();
+    mostInTurn = Math.max(mostInTurn, done - before);
+  }
+  expect([done, mostInTurn <= 2 * itemsOfTurn]).toEqual([calls, true]);
 });

@@ -23,7 +23,8 @@ export class CallWaits {
 
   released(name: string): Promise<boolean> {
     const { entry, head } = this.#call;
-    return this.#wait((go) => this.#releases.wait(name, { row: entry.id, path: head.path }, go));
+    // What a call goes on with is done before the next one.
+    return this.#wait((go) => this.#releases.wait(name, { row: entry.id, path: head.path }, () => this.#call.work.join(go).later()));
   }
 
   writable(): Promise<boolean> {

@@ -1,4 +1,5 @@
 import type { WaitingCall } from "../../../contract/services/grpc-replies.ts";
+import type { WorkTurns } from "../../core/turns/work-turns.ts";
 
 interface Waiting extends WaitingCall {
   readonly release: () => void;
@@ -13,7 +14,11 @@ export class Releases {
   readonly #onChange: () => void;
   #last = 0;
 
-  constructor(onChange: () => void) {
+  readonly #turns: Pick<WorkTurns, "each">;
+
+  /** Thousands may be released at once: that is done in the turns of all clients. */
+  constructor(turns: Pick<WorkTurns, "each">, onChange: () => void) {
+    this.#turns = turns;
     this.#onChange = onChange;
   }
 
@@ -39,7 +44,7 @@ export class Releases {
       ofName === undefined ? [] : id === undefined ? [...ofName.values()] : [ofName.get(id)].filter((one) => one !== undefined);
     for (const one of released) this.#forget(one);
     if (released.length > 0) this.#onChange();
-    for (const one of released) one.release();
+    if (released.length > 0) void this.#turns.each(released, (one) => one.release());
     return released.length;
   }
 

@@ -23,7 +23,7 @@ export interface RepliesOptions {
   readonly limits: ReplyLimits & { readonly heldBytes: number; readonly messageValues: number; readonly metadataBytes: number };
   readonly served: () => Pick<ServedMethods, "view" | "find">;
   /** Rules are read and compiled in the turns of all clients. */
-  readonly turns: Pick<WorkTurns, "connection">;
+  readonly turns: Pick<WorkTurns, "connection" | "each">;
   readonly log: Log;
   readonly show: <Name extends keyof GrpcReplyViews>(name: Name, view: GrpcViews[Name]) => void;
   readonly onStop: (release: () => void | Promise<void>) => void;
@@ -70,7 +70,7 @@ export async function openReplies({ file, configured, limits, served, turns, log
   };
 
   let timer: NodeJS.Timeout | undefined;
-  const releases = new Releases(() => {
+  const releases = new Releases(turns, () => {
     timer ??= setTimeout(() => {
       timer = undefined;
       show("waitingCalls", { calls: releases.list(mostWaitingShown) });
