@@ -30,7 +30,10 @@ export interface MqttReceived {
   readonly bytes: number;
   /** Base64; shorter than `bytes` where it was cut. */
   readonly payload: string;
+  /** Long user properties are cut, and say so. */
   readonly properties: MqttMessageProperties;
+  /** Further user properties, which are not kept. */
+  readonly leftUserProperties?: number;
   readonly subscriptionIdentifiers?: readonly number[];
 }
 
@@ -90,7 +93,7 @@ export const mqttTryActions = {
   "try.publish": operation<MqttTryAnswer>()(publishParams),
   "try.subscribe": operation<MqttTryAnswer>()(trySubscribe),
   "try.unsubscribe": operation<MqttTryAnswer>()(z.strictObject({ filter: topicFilter })),
-  /** The newest ones, newest first; `received` of them came in all. */
+  /** The newest ones, newest first, as many as are kept; `received` of them came in all. */
   "try.received": operation<{ readonly messages: readonly MqttReceived[]; readonly received: number }>()(
     z.strictObject({
       /** Only with a larger place. */

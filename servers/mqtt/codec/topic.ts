@@ -12,8 +12,8 @@ export const textBytes = (text: string): number => 2 * text.length;
 /** V8 makes no copy of a longer part of a text, which then keeps the whole text in memory. */
 const copiedLength = 13;
 
-/** A level of a topic or filter, to be kept for longer than that. */
-export const keptLevel = (level: string): string => (level.length < copiedLength ? level : (JSON.parse(JSON.stringify(level)) as string));
+/** A part of a text, such as a level of a topic or filter, to be kept for longer than that. */
+export const keptText = (part: string): string => (part.length < copiedLength ? part : (JSON.parse(JSON.stringify(part)) as string));
 
 /** For the message of an error. */
 export const shownName = (name: string): string => `"${name.length > 100 ? `${name.slice(0, 100)}…` : name}"`;

@@ -6,6 +6,7 @@ import { base64WithoutCredentials, type ContentLabel, textWithoutCredentials } f
 import type { ConnectPacket, DisconnectPacket, SubscriptionRequest, Will } from "../codec/packet.ts";
 import { decodeForwarded, type Properties } from "../codec/properties.ts";
 import { reasonName } from "../codec/reason-code.ts";
+import { keptText } from "../codec/topic.ts";
 
 /** What a client's packet said, by the standard's names of the fields; the value as a person reads it. */
 export type PacketFields = readonly (readonly [name: string, value: string])[];
@@ -133,18 +134,25 @@ function propertyFields(properties: Properties, withCredentials = false): Packet
 }
 
 function bounded(fields: PacketFields): PacketFields {
+  const kept = firstFields(fields);
+  return kept.length < fields.length ? [...kept, ["", "Further fields are not recorded."]] : kept;
+}
+
+/** As many as are kept of a packet, long ones cut. */
+export function firstFields(fields: PacketFields): PacketFields {
   const kept: (readonly [string, string])[] = [];
   let text = 0;
   for (const [name, value] of fields) {
     const field = [cut(name), cut(value)] as const;
     text += field[0].length + field[1].length;
-    if (kept.length === mostFields || text > mostText) return [...kept, ["", "Further fields are not recorded."]];
+    if (kept.length === mostFields || text > mostText) break;
     kept.push(field);
   }
   return kept;
 }
 
-const cut = (text: string): string => (text.length > longestValue ? `${text.slice(0, longestValue)}… (${text.length} characters)` : text);
+const cut = (text: string): string =>
+  text.length > longestValue ? `${keptText(text.slice(0, longestValue))}… (${text.length} characters)` : text;
 const cutMark = /… \(\d+ characters\)$/;
 
 /** A value of a field, and what is said behind one that was cut. */

@@ -1,6 +1,6 @@
 import type { MqttTopicNode } from "../../../contract/services/mqtt.ts";
 import { previewText } from "../../core/traffic/row-record.ts";
-import { keptLevel } from "../codec/topic.ts";
+import { keptText } from "../codec/topic.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { MessageRecord } from "./message-record.ts";
 import { compareNatural } from "./natural-order.ts";
@@ -48,7 +48,7 @@ export class TopicNode {
   }
 
   child(name: string): TopicNode {
-    const child = new TopicNode(keptLevel(name), this);
+    const child = new TopicNode(keptText(name), this);
     this.children ??= new Map();
     this.children.set(child.name, child);
     this.byName?.add(child);

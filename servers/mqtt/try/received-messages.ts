@@ -1,9 +1,14 @@
 import type { MqttReceived } from "../../../contract/services/mqtt-try.ts";
 import type { PublishPacket } from "../codec/packet.ts";
+import { firstFields } from "../inspector/packet-fields.ts";
 
 const keptMessages = 500;
-const keptBytes = 4 << 20;
+/** As many as one answer has: the page asks again with each message. */
+const keptBytes = 2 << 20;
 const keptPayloadBytes = 16 << 10;
+/** Memory of a message, and of a property, in addition to their texts. */
+const messageBytes = 400;
+const propertyBytes = 150;
 
 export interface ReceivedMessages {
   /** Since the last clearing. */
@@ -14,12 +19,11 @@ export interface ReceivedMessages {
   clear(): void;
 }
 
-/** Messages that the client of the Try tab received: a bounded number of the newest. */
+/** Messages that the client of the Try tab received: the newest, bounded in number and in bytes. */
 export function createReceivedMessages(): ReceivedMessages {
-  let kept: MqttReceived[] = [];
+  let kept: { readonly message: MqttReceived; readonly size: number }[] = [];
   let bytes = 0;
   let count = 0;
-  const sizeOf = ({ payload, topic }: MqttReceived) => payload.length + topic.length + 300;
 
   return {
     get count() {
@@ -27,12 +31,14 @@ export function createReceivedMessages(): ReceivedMessages {
     },
     add(packet) {
       const message = describe(packet, ++count);
-      kept.push(message);
-      bytes += sizeOf(message);
-      while (kept.length > keptMessages || (bytes > keptBytes && kept.length > 1)) bytes -= sizeOf(kept.shift() as MqttReceived);
+      const size = sizeOf(message);
+      kept.push({ message, size });
+      bytes += size;
+      while (kept.length > keptMessages || (bytes > keptBytes && kept.length > 1)) bytes -= kept.shift()?.size ?? 0;
     },
     newest: ({ after, limit }) =>
       kept
+        .map(({ message }) => message)
         .filter(({ place }) => place > after)
         .slice(-limit)
         .reverse(),
@@ -44,8 +50,21 @@ export function createReceivedMessages(): ReceivedMessages {
   };
 }
 
+/** Bytes in an answer, and memory besides: an answer has the texts of a stranger, which may grow sixfold in JSON. */
+const sizeOf = (message: MqttReceived): number =>
+  Buffer.byteLength(JSON.stringify(message)) + messageBytes + (message.properties.userProperties?.length ?? 0) * propertyBytes;
+
 function describe({ topic, qos, retain, dup, payload, properties }: PublishPacket, place: number): MqttReceived {
-  const { payloadFormatIndicator, messageExpiryInterval, contentType, responseTopic, correlationData, userProperties } = properties ?? {};
+  const {
+    payloadFormatIndicator,
+    messageExpiryInterval,
+    contentType,
+    responseTopic,
+    correlationData,
+    userProperties = [],
+  } = properties ?? {};
+  const keptProperties = firstFields(userProperties);
+  const leftUserProperties = userProperties.length - keptProperties.length;
   return {
     place,
     at: Date.now(),
@@ -61,8 +80,9 @@ function describe({ topic, qos, retain, dup, payload, properties }: PublishPacke
       ...(contentType !== undefined && { contentType }),
       ...(responseTopic !== undefined && { responseTopic }),
       ...(correlationData && { correlationData: correlationData.toString("base64") }),
-      ...(userProperties && { userProperties }),
+      ...(keptProperties.length > 0 && { userProperties: keptProperties }),
     },
+    ...(leftUserProperties > 0 && { leftUserProperties }),
     ...(properties?.subscriptionIdentifiers && { subscriptionIdentifiers: properties.subscriptionIdentifiers }),
   };
 }

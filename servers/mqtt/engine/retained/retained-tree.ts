@@ -1,4 +1,4 @@
-import { createTopicMatcher, hasMoreLevels, hasWildcard, isLongName, isSystemTopic, keptLevel, textBytes } from "../../codec/topic.ts";
+import { createTopicMatcher, hasMoreLevels, hasWildcard, isLongName, isSystemTopic, keptText, textBytes } from "../../codec/topic.ts";
 import { treeLevels } from "../engine-limits.ts";
 import type { Message } from "../routing/message.ts";
 import { RetainedShares, writerBytes } from "./retained-shares.ts";
@@ -66,7 +66,7 @@ export class RetainedTree {
       let child = node.children.get(level);
       if (!child) {
         child = new Node();
-        node.children.set(keptLevel(level), child);
+        node.children.set(keptText(level), child);
         this.levels++;
         this.nameBytes += textBytes(level);
       }

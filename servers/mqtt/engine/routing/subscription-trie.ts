@@ -5,7 +5,7 @@ import {
   hasMoreLevels,
   hasWildcard,
   isLongName,
-  keptLevel,
+  keptText,
   mostLongNames,
   textBytes,
 } from "../../codec/topic.ts";
@@ -122,7 +122,7 @@ export class SubscriptionTrie {
       let child = node.children.get(level);
       if (!child) {
         child = new Node();
-        node.children.set(keptLevel(level), child);
+        node.children.set(keptText(level), child);
         this.nodes++;
         this.nameBytes += textBytes(level);
       }

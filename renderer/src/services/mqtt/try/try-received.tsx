@@ -126,9 +126,12 @@ function Received({ message, view, isOpen, onToggle }: ReceivedProps) {
 }
 
 function ReceivedDetails({ message }: { readonly message: MqttReceived }) {
-  const { properties, subscriptionIdentifiers } = message;
+  const { properties, leftUserProperties = 0, subscriptionIdentifiers } = message;
   const rows = [
     ...propertiesOf(properties),
+    ...(leftUserProperties > 0
+      ? [{ name: "User", value: `${formatCountOf(leftUserProperties, "further property", "further properties")}, not kept`, isText: true }]
+      : []),
     ...(subscriptionIdentifiers ? [{ name: "Subscription", value: subscriptionIdentifiers.join(", "), isText: true }] : []),
   ];
   return (
