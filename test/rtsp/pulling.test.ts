@@ -99,6 +99,42 @@ it("[RTSP-82] an upstream that cannot be reached is a 503 in time, and one that 
   expect(server.logs.some(({ text }) => text.includes("DESCRIBE was answered 404"))).toBe(true);
 });
 
+it("[RTSP-268] no secret of an upstream's address is shown to anybody, also where the upstream repeats it", async () => {
+  const asked: string[] = [];
+  const echo = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (bytes) => {
+      const text = bytes.toString();
+      const cseq = /CSeq: (\d+)/.exec(text)?.[1];
+      const sent = /Authorization: (.*)/.exec(text)?.[1];
+      asked.push(text);
+      socket.write(
+        sent === undefined
+          ? `RTSP/1.0 401 Who\r\nCSeq: ${cseq}\r\nWWW-Authenticate: Basic realm="x"\r\n\r\n`
+          : `RTSP/1.0 403 ${text.split("\r\n", 1)[0]} ${sent} ${"x".repeat(3_000)}\r\nCSeq: ${cseq}\r\n\r\n`,
+      );
+    });
+  });
+  onEnd(() => void echo.close());
+  await new Promise<void>((resolve) => echo.listen(0, "127.0.0.1", resolve));
+  const { port } = echo.address() as AddressInfo;
+  const server = await startRtsp({
+    pulls: [`door rtsp://ada:pullsecret@127.0.0.1:${port}/cam?user=ada&password=QuErYsEcReT&channel=2`],
+    pullWaitSeconds: 1,
+  });
+  const http = server.endpoints.find(({ url }) => url.startsWith("http:"))?.url ?? "";
+  const answers: string[] = [];
+  for (const path of ["/v3/paths/list", "/v3/paths/get/door", "/stats", "/", "/door.ts", "/door/index.m3u8", "/door/snapshot.mp4"])
+    answers.push(await (await fetch(new URL(path, http))).text());
+  expect((await (await server.connect()).request("DESCRIBE", "/door")).status).toBe(503);
+  // The upstream itself gets both.
+  expect(asked.some((text) => text.includes("QuErYsEcReT") && text.includes(Buffer.from("ada:pullsecret").toString("base64")))).toBe(true);
+  const shown = JSON.stringify([answers, server.logs, server.rows(), [...server.views]]);
+  expect(answers[0]).toContain(`rtsp://127.0.0.1:${port}/cam?user=ada&password=…&channel=2`);
+  expect(shown).toContain("dropped: DESCRIBE was answered 403 Forbidden");
+  expect(shown).not.toMatch(/QuErYsEcReT|pullsecret|YWRhOnB1bGxzZWNyZXQ|xxxx/);
+});
+
 it("[RTSP-85] an upstream that is given up before it has answered, and wanted again, is fetched once", async () => {
   const upstream = await startRtsp();
   const waiting: Socket[] = [];

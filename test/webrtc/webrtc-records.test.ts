@@ -121,9 +121,12 @@ it("[WEBRTC-141] no password and no credential is in rows or log lines", async (
   // PeerJS: the password of a room follows its name in the key.
   await fetch(`http://127.0.0.1:${service.port}/secret:${passwords[7]}/peers`);
   await fetch(`http://127.0.0.1:${service.port}/peerjs/secret%3A${passwords[7]}/id`);
+  // Its path may be a wrong one, and it encodes no key.
+  for (const path of ["/app/secret:", "//secret:", "/a/b/secret%253A", "/app/secret:un/encoded-", "/secret:un?encoded-"])
+    await fetch(`http://127.0.0.1:${service.port}${path}${passwords[7]}/id?ts=1`);
   await fetch(`http://127.0.0.1:${service.port}/missing?key=secret:${passwords[8]}`);
   await fetch(`http://127.0.0.1:${service.port}/ice-servers`, { headers: { Authorization: `Bearer ${passwords[9]}` } });
-  await until(() => (service.rows().filter((one) => one.kind === "http" && one.outcome !== "").length > 3 ? true : undefined));
+  await until(() => (service.rows().filter((one) => one.kind === "http" && one.outcome !== "").length > 8 ? true : undefined));
   anna.socket.close();
   ben.socket.close();
   for (const { id } of [anna, ben]) await service.ended(({ target }) => target === id);
@@ -142,7 +145,9 @@ it("[WEBRTC-141] no password and no credential is in rows or log lines", async (
     .join("\n");
   expect(contents).toContain('"room":"secret"');
   expect(contents).toContain('"credential":"•••"');
-  expect(service.rows().map(({ target }) => target)).toEqual(expect.arrayContaining(["/secret:…/peers", "/peerjs/secret%3A…/id"]));
+  expect(service.rows().map(({ target }) => target)).toEqual(
+    expect.arrayContaining(["/secret:…/peers", "/peerjs/secret%3A…/id", "/app/secret:…/id?ts=1", "//secret:…/id?ts=1"]),
+  );
   expect(secrets.filter((secret) => shown.includes(secret) || contents.includes(secret))).toEqual([]);
 });
 

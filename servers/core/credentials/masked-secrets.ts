@@ -1,4 +1,5 @@
 import { secretMask } from "../../../contract/config.ts";
+import { redactTarget } from "../../../contract/traffic/redact-target.ts";
 import { namesSecret } from "../../../contract/traffic/secret-names.ts";
 
 /** Lines `name:secret` as the form shows them: each name once, with everything after the first colon masked. */
@@ -50,6 +51,9 @@ export const maskedPassword = (text: string): string =>
 
 /** An address without its user and password, which may hold an @ that nobody encoded; also one that is malformed. */
 export const withoutUserinfo = (address: string): string => address.replace(/\/\/[^/?#]*@/, "//");
+
+/** An address as anybody may read it: without user and password, and without the values of secret query fields. */
+export const shownAddress = (address: string): string => redactTarget(withoutUserinfo(address));
 
 /** Restores the masked passwords in the form's address; undefined where they belong to another server or user. */
 export function restoredPassword(text: string, stored: string): string | undefined {

@@ -8,6 +8,7 @@ import type { PipelineMemory } from "../../core/http/connections/pipeline-limits
 import { pipelinedRequests } from "../../core/http/connections/pipelined-request.ts";
 import { hasValidHost } from "../../core/http/http-server.ts";
 import { malformedVerdict, startLine } from "../../core/http/messages/malformed-request.ts";
+import { loggedTarget } from "../../core/http/record/http-log-line.ts";
 import { fieldOverhead } from "../../core/http2/header-field.ts";
 import { lingeringClose } from "../../core/net/client-socket.ts";
 import { readFirstBytes } from "../../core/net/first-bytes.ts";
@@ -76,7 +77,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
         else calls.begin(opened);
       }
     } catch (error) {
-      log.error(`A request for ${exchange.target.slice(0, 200)} failed: ${error instanceof Error ? error.stack : String(error)}`);
+      log.error(`A request for ${loggedTarget(exchange.target)} failed: ${error instanceof Error ? error.stack : String(error)}`);
       exchange.reset();
     }
   }

@@ -5,7 +5,7 @@ import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { digestParameters, digestResponse, digestSecret, parseDigestCredentials } from "../../core/credentials/digest.ts";
 import type { WorkShare } from "../../core/turns/work-connection.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
-import { type HeaderFields, headerOf, headersOf, type RtspResponse, writeRequest } from "../protocol/message.ts";
+import { type HeaderFields, headerOf, headersOf, type RtspResponse, reasons, writeRequest } from "../protocol/message.ts";
 import { RtspParser } from "../protocol/rtsp-parser.ts";
 import { tunnelType } from "../sessions/http-tunnel.ts";
 
@@ -39,11 +39,13 @@ interface Waiting {
 const mostUnsentBytes = 1 << 20;
 const limits = { headBytes: 64 << 10, headerFields: 500, bodyBytes: 1 << 20, uriBytes: 8 << 10 };
 
-/** An answer other than 2xx. */
+const wordsOf: ReadonlyMap<number, string> = new Map(Object.entries(reasons).map(([status, words]) => [Number(status), words]));
+
+/** An answer other than 2xx, in our words: a server may repeat the credentials of the request in its own, and they may be long. */
 export class RtspFailure extends Error {
   readonly status: number;
-  constructor(method: string, { status, reason }: RtspResponse) {
-    super(`${method} was answered ${status} ${reason}`);
+  constructor(method: string, { status }: RtspResponse) {
+    super([method, "was answered", status, wordsOf.get(status)].filter((word) => word !== undefined).join(" "));
     this.status = status;
   }
 }

@@ -2,7 +2,7 @@ import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { redactTarget } from "../../../contract/traffic/redact-target.ts";
 import { previewBytes, type RowMedia, type Tone } from "../../../contract/traffic/row.ts";
 import { type RtspRole, type RtspSessionTrack, rtspRoles } from "../../../contract/traffic/rtsp.ts";
-import { withoutUserinfo } from "../../core/credentials/masked-secrets.ts";
+import { shownAddress } from "../../core/credentials/masked-secrets.ts";
 import { type BodyBudget, keptBytesOf } from "../../core/http/connections/body-budget.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
@@ -48,9 +48,6 @@ export interface SessionEntryOptions {
 }
 
 const leastStateMs = 5_000;
-
-/** Without user and password, and without the values of secret query fields. */
-const shownUri = (uri: string): string => redactTarget(withoutUserinfo(uri));
 
 /** The row of one session, from its first request to its end; also of requests that never became one. */
 export class SessionEntry implements TrafficEntry {
@@ -142,14 +139,14 @@ export class SessionEntry implements TrafficEntry {
     this.#reason = undefined;
     if (this.path === "") {
       this.path = parseTarget(uri)?.path ?? "";
-      this.#serverUri ||= shownUri(uri).slice(0, 300);
+      this.#serverUri ||= shownAddress(uri).slice(0, 300);
     }
     const userAgent = headerOf(headers, "User-Agent");
     if (userAgent !== undefined && this.#userAgent === "") this.#nameClient(userAgent);
     const bytes = head.length + body.length;
     this.#messageBytesIn += bytes;
     // The head has credentials, and the URI may.
-    if (this.#preview === "") this.#preview = `${method} ${shownUri(uri)}`.slice(0, previewBytes);
+    if (this.#preview === "") this.#preview = `${method} ${shownAddress(uri)}`.slice(0, previewBytes);
     this.#add(body.length === 0 ? head : Buffer.concat([head, body]), bytes, 0);
   }
 

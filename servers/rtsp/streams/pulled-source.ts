@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from "node:tls";
-import { withoutUserinfo } from "../../core/credentials/masked-secrets.ts";
+import { shownAddress } from "../../core/credentials/masked-secrets.ts";
+import { loggedReason } from "../../core/http/record/http-log-line.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
@@ -31,6 +32,7 @@ const longestRetryMs = 15_000;
 /** A stream of another server: fetched when somebody wants it, and again with growing pauses when it drops, while it has readers. */
 export class PulledSource implements PathSource {
   readonly kind = "pull";
+  /** Anybody may read it: management and the index page show it without a login. */
   readonly title: string;
   stream: Stream | undefined;
   readonly #options: PulledSourceOptions;
@@ -48,7 +50,7 @@ export class PulledSource implements PathSource {
 
   constructor(options: PulledSourceOptions) {
     this.#options = options;
-    this.title = withoutUserinfo(options.url);
+    this.title = shownAddress(options.url);
     const { turns, places, waitMs } = options;
     this.#waiting = new WaitingReaders({
       ...{ turns, places, waitMs },
@@ -115,7 +117,9 @@ export class PulledSource implements PathSource {
     }
   }
 
-  #dropped(reason: string): void {
+  /** Anybody may read the reason, and the upstream may have had a part in it. */
+  #dropped(fault: string): void {
+    const reason = loggedReason(fault);
     this.#upstream = undefined;
     if (reason !== this.#lastFault) this.#options.log.warning(`/${this.#options.name}: ${this.title} dropped: ${reason}`);
     this.#lastFault = reason;

@@ -7,6 +7,7 @@ import { type HttpRequest, type HttpRoute, pathOf } from "../../core/http/http-r
 import { createHttpServers, type HttpServerLimits, hasValidHost } from "../../core/http/http-server.ts";
 import { createCors } from "../../core/http/messages/cors.ts";
 import { HttpRefusal } from "../../core/http/messages/http-refusal.ts";
+import { loggedTarget } from "../../core/http/record/http-log-line.ts";
 import type { HttpRecorder } from "../../core/http/record/http-recorder.ts";
 import { asksForWebSocket, handshakeProblem, type OriginRule } from "../../core/http/websocket/websocket-handshake.ts";
 import type { SharedBudget } from "../../core/limits/shared-budget.ts";
@@ -21,6 +22,7 @@ import { createTlsServer, type TlsSource } from "../../core/net/tls-listener.ts"
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import type { WorkTurns } from "../../core/turns/work-turns.ts";
+import { withoutKeyPassword } from "../observe/signalling-redaction.ts";
 import { createUpgradeTable, type WebRoutes } from "./web-routes.ts";
 
 export interface WebListenerOptions {
@@ -209,7 +211,7 @@ const errorsOf = (bodyBytes: number, log: Log): HttpErrors => ({
       reason: `The body is larger than ${bodyBytes} bytes (Largest body, WEBRTC_BODY_BYTES)`,
     }),
   refusalOf(error, request) {
-    log.error(`${request.method} ${pathOf(request.url ?? "").slice(0, 200)} failed: ${errorText(error)}`);
+    log.error(`${request.method} ${loggedTarget(withoutKeyPassword(request.url ?? ""))} failed: ${errorText(error)}`);
     return new HttpRefusal(500, "Internal error");
   },
 });
