@@ -96,7 +96,8 @@ it("[GRPC-155] what is wrong with a rule or the file is shown with its line whil
   await text.fill('{ "rules": [\n  { "method": "example.Greeter/SayHello" "reply": {} }\n] }');
   await page.getByText("a comma is expected").waitFor();
   await page.getByText(/^Line 2 of the file, column 42/).waitFor();
-  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Discard" }).click();
+  await page.getByRole("button", { name: "Close", exact: true }).click();
   await page.getByRole("button", { name: "Add rule" }).first().click();
   await page.getByRole("textbox", { name: "Reply as JSON" }).fill('{ "status": "one" }');
   await page.getByRole("list", { name: "Problems" }).getByRole("button").click();
@@ -123,6 +124,36 @@ it("[GRPC-210] a replies file that changes while it is edited is not overwritten
   await page.getByRole("button", { name: "Keep this text" }).click();
   await text.press("Control+Enter");
   await expect.poll(() => sayHello(clientOf(host), "Ada")).toBe("mine");
+});
+
+it("[GRPC-358] what was typed into the text of the file is kept when its dialog is left, until it is saved or discarded", async () => {
+  const { page } = await open();
+  await openTab(page, "Replies");
+  const edit = page.getByRole("button", { name: "Edit file" });
+  const dialog = page.getByRole("dialog", { name: "Edit the replies file" });
+  const text = page.getByRole("textbox", { name: "Text of the file" });
+  const fact = page.getByText("Text of the file not saved");
+  const discard = dialog.getByRole("button", { name: "Discard" });
+  await edit.click();
+  const saved = await text.inputValue();
+  expect(await discard.isDisabled()).toBe(true);
+  await text.fill("typed for an hour");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await fact.waitFor();
+  await edit.click();
+  expect(await text.inputValue()).toBe("typed for an hour");
+  await page.mouse.click(5, 5);
+  await dialog.waitFor({ state: "detached" });
+  await openTab(page, "Live");
+  await openTab(page, "Replies");
+  await edit.click();
+  expect(await text.inputValue()).toBe("typed for an hour");
+  await discard.click();
+  expect(await text.inputValue()).toBe(saved);
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await fact.count()).toBe(0);
 });
 
 it("[GRPC-156] [GRPC-157] a changed rule stays as typed, a rule is moved by keys, duplicated, and tried with its conditions", async () => {
@@ -196,9 +227,47 @@ it("[GRPC-330] a rule is saved before the page knows that it was switched; one t
   await expect.poll(answers.held).toBe(true);
   answers.treat("grpc replies.read", undefined);
   await save.click();
-  await page.getByText("The rule was changed in the file.").waitFor();
+  await page.getByText("The rule was changed meanwhile. Save replaces that, Discard keeps it.").waitFor();
   expect(await sayHello(clientOf(host), "Ada")).toBe("theirs");
   answers.fail();
+  await save.click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  expect(await sayHello(clientOf(host), "Ada")).toBe("mine");
+});
+
+it("[GRPC-359] changes of a rule that was removed meanwhile are saved as a new rule, or discarded", async () => {
+  const { page, host } = await open();
+  await openTab(page, "Replies");
+  await page.getByRole("button", { name: "Edit file" }).click();
+  const file = await page.getByRole("dialog").locator("code").first().innerText();
+  const rules = (...names: string[]) =>
+    JSON.stringify({ rules: names.map((name) => ({ name, method: "example.Greeter/SayHello", reply: { message: name } })) });
+  await page.getByRole("textbox", { name: "Text of the file" }).fill(rules("gone", "stays"));
+  await page.getByRole("button", { name: "Save the file" }).click();
+  const json = page.getByRole("textbox", { name: "Reply as JSON" });
+  const removed = page.getByText("The rule was removed meanwhile. Save adds it again, Discard leaves it removed.");
+  const foot = page.getByRole("button", { name: "Save the rule" });
+  await row(page, "gone").click();
+  await json.fill('{ "message": "mine" }');
+  writeFileSync(file, rules("stays"));
+  await removed.waitFor();
+  await page.keyboard.press("Escape");
+  await row(page, "stays").click();
+  await page.getByRole("button", { name: "Change the rule gone" }).click();
+  await removed.waitFor();
+  expect(await json.inputValue()).toBe('{ "message": "mine" }');
+  await foot.click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  expect(await removed.count()).toBe(0);
+  await row(page, "gone").waitFor();
+
+  await json.fill('{ "message": "other" }');
+  writeFileSync(file, rules("stays"));
+  await removed.waitFor();
+  await page.getByRole("button", { name: "Discard", exact: true }).click();
+  await json.waitFor({ state: "detached" });
+  expect(await page.getByRole("button", { name: "Change the rule gone" }).count()).toBe(0);
+  expect(await sayHello(clientOf(host), "Ada")).toBe("stays");
 });
 
 it("[GRPC-158] from Services a method is opened in Try, and gets a rule", async () => {

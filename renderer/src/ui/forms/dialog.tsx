@@ -57,15 +57,27 @@ interface FormDialogProps extends DialogProps {
   readonly isQuestion?: boolean;
   /** The action is destructive. */
   readonly isDestructive?: boolean;
-  /** Buttons between Cancel and the one that acts. */
+  /** What the button says that closes it: "Close" where what was typed is kept. */
+  readonly close?: string;
+  /** Buttons between that and the one that acts. */
   readonly others?: ReactNode;
   /** Not called while it is disabled. */
   onSubmit(): void;
 }
 
-/** A dialog with fields: Enter, Ctrl Enter and the button submit, Cancel and Escape close. */
+/** A dialog with fields: Enter, Ctrl Enter and the button submit, Cancel and Escape close. Long texts are kept in unsaved drafts when it closes. */
 export function FormDialog(props: FormDialogProps) {
-  const { action, disabled = false, isQuestion = false, isDestructive = false, others, onSubmit, children, ...dialog } = props;
+  const {
+    action,
+    disabled = false,
+    isQuestion = false,
+    isDestructive = false,
+    close = "Cancel",
+    others,
+    onSubmit,
+    children,
+    ...dialog
+  } = props;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!disabled) onSubmit();
@@ -75,7 +87,7 @@ export function FormDialog(props: FormDialogProps) {
       <form onSubmit={submit} onKeyDown={submitOnCtrlEnter}>
         {children}
         <DialogButtons>
-          <Button onClick={dialog.onClose}>Cancel</Button>
+          <Button onClick={dialog.onClose}>{close}</Button>
           {others}
           <Button
             type="submit"

@@ -1,5 +1,5 @@
 import { Button, Checkbox, SimpleGrid, TextInput } from "@mantine/core";
-import { type FormEvent, useEffect, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { accountActions } from "../../../../../contract/services/account.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
@@ -21,11 +21,12 @@ export function AddUserDialog({ opened, onClose, onAdded }: AddUserDialogProps) 
   const [busy, setBusy] = useState(false);
   /** Why the service refused the current input. */
   const [refused, setRefused] = useState<string>();
-  useEffect(() => {
-    if (!opened) return;
+  /** Escape and a click outside keep what was typed. */
+  const clear = () => {
     setDraft(blank);
     setRefused(undefined);
-  }, [opened]);
+    onClose();
+  };
   function set(part: Partial<typeof blank>) {
     setRefused(undefined);
     setDraft({ ...draft, ...part });
@@ -41,7 +42,7 @@ export function AddUserDialog({ opened, onClose, onAdded }: AddUserDialogProps) 
       const contact = { firstname, lastname };
       const { id } = await client.action(accountActions, "account", "user.add", { email, password, contact, withSampleRecords });
       onAdded(id);
-      onClose();
+      clear();
     } catch (error) {
       setRefused(failureOf(error).message);
     }
@@ -90,7 +91,7 @@ export function AddUserDialog({ opened, onClose, onAdded }: AddUserDialogProps) 
           onChange={(event) => set({ withSampleRecords: event.currentTarget.checked })}
         />
         <DialogButtons>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={clear}>Cancel</Button>
           <Button type="submit" variant="filled" disabled={!valid} loading={busy}>
             Add user
           </Button>

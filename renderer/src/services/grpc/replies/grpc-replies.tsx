@@ -26,7 +26,8 @@ import { shownText } from "../../../ui/texts/shown-text.ts";
 import { Facts, IconButton, StatusLine, ToolbarSeparator } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { useGrpcView } from "../use-grpc-view.ts";
-import { FileDialog } from "./file-dialog.tsx";
+import { FileDialog, unsavedFiles } from "./file-dialog.tsx";
+import { RemovedRules } from "./removed-rules.tsx";
 import styles from "./replies.module.css";
 import { ruleColumns } from "./rule-columns.tsx";
 import { openedRules, requestedRules, useRuleCommands } from "./rule-commands.ts";
@@ -68,6 +69,7 @@ export function GrpcReplies() {
   const columns = useColumnChoice("grpc-replies", ruleColumns);
   const choice = useRowChoice(rowId);
   const unsaved = useStore(unsavedRules);
+  const isFileUnsaved = useStore(unsavedFiles).has(view?.file ?? "");
   /** The method of a rule that is being added. */
   const [adding, setAdding] = useState<string>();
   const [isEditing, setEditing] = useState(false);
@@ -109,7 +111,11 @@ export function GrpcReplies() {
   );
   if (!running) return <ServiceStopped id="grpc" text="Start the service to see and change its replies." />;
   const opened = adding !== undefined ? undefined : rows.find(({ key }) => key === choice.opened?.id);
-  const openedText = texts?.rules.find(({ key }) => key === opened?.key)?.text;
+  const removed = view ? [...unsaved].filter(([key]) => !key.startsWith(newKey) && !view.rules.some((rule) => rule.key === key)) : nothing;
+  const [removedKey, removedRule] = (adding === undefined && removed.find(([key]) => key === choice.opened?.id)) || [];
+  const openedKey = opened?.key ?? removedKey;
+  // Of one that was removed meanwhile, as it was when the typing began.
+  const openedText = opened ? texts?.rules.find(({ key }) => key === opened.key)?.text : removedRule?.base;
   const close = () => {
     setAdding(undefined);
     choice.close();
@@ -149,6 +155,7 @@ export function GrpcReplies() {
           <Facts>
             {view && <Fact>{formatCountOf(view.rules.length, "rule")}</Fact>}
             {unsaved.size > 0 && <Fact>{`${formatCount(unsaved.size)} not saved`}</Fact>}
+            {isFileUnsaved && <Fact>Text of the file not saved</Fact>}
             {waiting.length > 0 && <Fact>{`${formatCount(waiting.length)} waiting`}</Fact>}
             {view && (
               <Fact
@@ -183,18 +190,22 @@ export function GrpcReplies() {
               />
             </InspectorSlot>
           )}
-          {opened && openedText !== undefined && (
-            <InspectorSlot shows={opened.key}>
+          {openedKey !== undefined && openedText !== undefined && (
+            <InspectorSlot shows={openedKey}>
               <RuleInspector
-                key={opened.key}
+                key={openedKey}
                 rule={opened}
+                isRemoved={!opened}
                 text={openedText}
-                unsaved={unsaved.get(opened.key)}
-                commands={commandsOf(opened)}
-                onUnsaved={(next) => keep(opened.key, next)}
+                unsaved={unsaved.get(openedKey)}
+                commands={opened ? commandsOf(opened) : nothing}
+                onUnsaved={(next) => {
+                  keep(openedKey, next);
+                  if (!opened && next === undefined) close();
+                }}
                 onRead={readNow}
                 onSaved={(key, base, of) => {
-                  keepSince(opened.key, key, base, of);
+                  keepSince(openedKey, key, base, of);
                   choice.openId(key);
                 }}
                 onClose={close}
@@ -212,6 +223,14 @@ export function GrpcReplies() {
           The file cannot be read. The last valid rules stay in use.
         </Notice>
       )}
+      <RemovedRules
+        rules={removed}
+        onOpen={(key) => {
+          setAdding(undefined);
+          choice.openId(key);
+        }}
+        onDiscard={(key) => keep(key, undefined)}
+      />
       {view ? (
         <RowMenu commandsOf={commandsOf}>
           {(onRowMenu) => (

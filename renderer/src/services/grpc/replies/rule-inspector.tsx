@@ -14,6 +14,7 @@ import { Note } from "../../../ui/panel.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
 import { useGrpcView } from "../use-grpc-view.ts";
+import { titleOfText } from "./removed-rules.tsx";
 import styles from "./replies.module.css";
 import { goToLine, ReplyProblems, useReplyProblems } from "./reply-problems.tsx";
 import { draftOfText, type RuleDraft, rebased, textOfDraft, type UnsavedRule } from "./rule-draft.ts";
@@ -21,9 +22,10 @@ import { RuleForm } from "./rule-form.tsx";
 import type { RuleRow } from "./rule-rows.ts";
 
 interface RuleInspectorProps {
-  /** Undefined for a new one. */
+  /** Undefined for a new one, and for one that was removed meanwhile. */
   readonly rule: RuleRow | undefined;
-  /** As the file has it. */
+  readonly isRemoved?: boolean;
+  /** As the file has it; of one that was removed, as it was. */
   readonly text: string;
   readonly unsaved: UnsavedRule | undefined;
   readonly commands: readonly Command[];
@@ -39,7 +41,17 @@ const tabKey = "inspector.grpc-rule-tab";
 const noServices: readonly never[] = [];
 
 /** A rule as a form and as JSON: both change the same text, which is saved into the file. */
-export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved, onRead, onSaved, onClose }: RuleInspectorProps) {
+export function RuleInspector({
+  rule,
+  isRemoved = false,
+  text: saved,
+  unsaved,
+  commands,
+  onUnsaved,
+  onRead,
+  onSaved,
+  onClose,
+}: RuleInspectorProps) {
   const client = useControl();
   const schema = useGrpcSchema().value;
   const services = useGrpcView("services", (view) => view.services) ?? noServices;
@@ -60,7 +72,7 @@ export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved,
   const problems = useReplyProblems("rule", text);
   const change = (next: Pick<UnsavedRule, "text" | "typed">) => {
     setRefused(undefined);
-    onUnsaved(next.text === saved && next.typed === undefined ? undefined : { base, ...next });
+    onUnsaved(next.text === saved && next.typed === undefined && !isRemoved ? undefined : { base, ...next });
   };
   const changeDraft = (next: RuleDraft) => {
     const applied = textOfDraft(text, next);
@@ -73,12 +85,13 @@ export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved,
     isSaving.current = true;
     setRefused(undefined);
     try {
-      // The rule may have been switched since it was shown; one that was changed otherwise is shown as changed.
+      // The rule may have been switched since it was shown; one that was changed otherwise is shown as changed, and replaced then.
       const now = rule && (await onRead()).rules.find(({ key }) => key === rule.key)?.text;
+      if (rule && now === undefined) return;
       const next = now === undefined ? { base, text } : rebased({ base, text }, now);
-      if (now !== undefined && next.base !== now) return;
+      if (now !== undefined && next.base !== now && now !== saved) return;
       const { key } = await client.action(grpcActions, "grpc", "reply.save", {
-        ...(rule && { key: rule.key, before: next.base }),
+        ...(rule && { key: rule.key, before: now }),
         text: next.text,
       });
       // Until these are read, the rule as it was would be shown as saved.
@@ -91,10 +104,14 @@ export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved,
     }
   };
   const isChanged = rule === undefined || text !== saved || problem !== undefined;
-  const isStale = unsaved !== undefined && base !== saved;
+  const meanwhile = isRemoved
+    ? "The rule was removed meanwhile. Save adds it again, Discard leaves it removed."
+    : unsaved !== undefined && base !== saved && text !== saved
+      ? "The rule was changed meanwhile. Save replaces that, Discard keeps it."
+      : undefined;
   return (
     <InspectorFrame
-      title={rule ? rule.name || rule.method : "New rule"}
+      title={rule ? rule.name || rule.method : isRemoved ? titleOfText(saved) : "New rule"}
       hint={rule?.method}
       actions={rule && <RuleMenu of={rule.name || rule.method} commands={commands} />}
       onClose={onClose}
@@ -140,20 +157,19 @@ export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved,
       <div className={styles.foot}>
         <span
           className={styles.said}
-          data-bad={(refused ?? problem) !== undefined || isStale || (!isChanged && problems.length > 0) || undefined}
+          data-bad={(refused ?? problem ?? meanwhile) !== undefined || (!isChanged && problems.length > 0) || undefined}
           aria-live="polite"
         >
           {refused ??
             problem ??
-            (isStale
-              ? "The rule was changed in the file. Discard your changes to see it."
-              : rule === undefined
-                ? "Added at the end. The first matching rule answers."
-                : isChanged
-                  ? "Not saved yet"
-                  : problems.length > 0
-                    ? "Saved, but not used: it has the problem above"
-                    : "Saved")}
+            meanwhile ??
+            (rule === undefined
+              ? "Added at the end. The first matching rule answers."
+              : isChanged
+                ? "Not saved yet"
+                : problems.length > 0
+                  ? "Saved, but not used: it has the problem above"
+                  : "Saved")}
         </span>
         <Button
           disabled={unsaved === undefined}
