@@ -4,8 +4,8 @@ import { namesSecret } from "./secret-names.ts";
 /** A request target without the values of secret query fields and without userinfo. `onHidden` is called with each of them, as it was written. */
 export function redactTarget(target: string, onHidden?: (value: string) => void): string {
   const queryAt = target.search(/[?#]/);
-  if (queryAt === -1) return redactPath(target, onHidden);
-  return redactPath(target.slice(0, queryAt), onHidden) + redactQuery(target.slice(queryAt), onHidden);
+  if (queryAt === -1) return redactFields(redactPath(target, onHidden), onHidden);
+  return redactFields(redactPath(target.slice(0, queryAt), onHidden), onHidden) + redactQuery(target.slice(queryAt), onHidden);
 }
 
 /** RFC 9110 §4.2.4: an absolute-form target may hold a password, and so may a URL within a path, and what should be the authority of a CONNECT. */
@@ -14,6 +14,16 @@ function redactPath(path: string, onHidden?: (value: string) => void): string {
   return path.replace(/(^(?=[^/\\%])|(?:[/\\]|%2f|%5c){2})((?:(?!%2f|%5c|%40)[^/\\@])*)(?:@|%40)/gi, (_, slashes: string, user: string) => {
     onHidden?.(user.replace(/^.*?(?::|%3a)/i, ""));
     return `${slashes}…@`;
+  });
+}
+
+/** Some cameras have the fields of a query in their path: "/user=ada&password=secret&channel=1". */
+function redactFields(path: string, onHidden?: (value: string) => void): string {
+  if (!path.includes("=") || !namesSecret(decodeFully(path))) return path;
+  return path.replace(/([/&;])([^=&;/]*)=([^&;/]*)/g, (whole, mark: string, name: string, value: string) => {
+    if (!namesSecret(decodeFully(name)) && !holdsSecret(value)) return whole;
+    onHidden?.(value);
+    return `${mark}${name}=…`;
   });
 }
 

@@ -20,6 +20,8 @@ interface TimedFault<Fault> extends ActiveFault<Fault> {
 }
 
 const mostTargets = 10_000;
+/** In a turn of the event loop: a hundred thousand may end at the same moment. */
+const mostEnds = 200;
 
 /** What goes wrong on demand: of each target, by its name or itself, one fault of a kind, perhaps for a time. */
 export class FaultRegistry<Target, Fault extends { readonly kind: string }> {
@@ -29,6 +31,9 @@ export class FaultRegistry<Target, Fault extends { readonly kind: string }> {
   #listener: () => void = () => {};
   #carryOut: (target: Target) => void = () => {};
   #telling: NodeJS.Immediate | undefined;
+  /** Those whose time is over. */
+  #due: (() => void)[] = [];
+  #ending: NodeJS.Immediate | undefined;
 
   /** There is no fault at all. */
   get isQuiet(): boolean {
@@ -61,10 +66,25 @@ export class FaultRegistry<Target, Fault extends { readonly kind: string }> {
     if (!known && this.#byTarget.size >= mostTargets)
       throw new ServiceError("CALL_INVALID", `${mostTargets} others have faults already`, "Release some of them.");
     const ofTarget = known ?? new Map<string, TimedFault<Fault>>();
-    const timer = forMs === undefined ? undefined : setTimeout(() => this.stop(target, fault.kind), forMs);
+    const end = () => {
+      // Another one may have begun meanwhile.
+      if (timer && this.#byTarget.get(target)?.get(fault.kind)?.timer === timer) this.stop(target, fault.kind);
+    };
+    const timer = forMs === undefined ? undefined : setTimeout(() => this.#endInTurn(end), forMs);
     ofTarget.set(fault.kind, { fault, seed, until: forMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + forMs, timer });
     this.#byTarget.set(target, ofTarget);
     this.#changed(target);
+  }
+
+  #endInTurn(end: () => void): void {
+    this.#due.push(end);
+    this.#ending ??= setImmediate(() => this.#endDue());
+  }
+
+  #endDue(): void {
+    const ends = this.#due.splice(0, mostEnds);
+    this.#ending = this.#due.length > 0 ? setImmediate(() => this.#endDue()) : undefined;
+    for (const end of ends) end();
   }
 
   /** Ends one, or all of a target. False where there was none. */
