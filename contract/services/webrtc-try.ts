@@ -33,7 +33,7 @@ export interface TryRead {
   readonly messages: readonly TryReceived[];
   /** For the next read. */
   readonly next: number;
-  /** Why there will be no more. */
+  /** Why there will be no more; with the last ones. */
   readonly ended?: string;
 }
 
@@ -46,7 +46,7 @@ export const webrtcTryActions = {
   /** Connects two clients to the service at /ws, and lets them join a room of their own. The call before is ended. */
   "try.open": operation<TryOpened>()(z.strictObject({})),
   "try.send": operation<null>()(z.strictObject({ call, peer: z.int().min(0).max(1), text: z.string().min(2).max(longestTryMessage) })),
-  /** The messages from this index on; waits a little where there is none. */
+  /** The messages from this index on, as many as fit in an answer; waits a little where there is none. */
   "try.read": operation<TryRead>()(z.strictObject({ call, from: z.int().min(0) })),
   "try.close": operation<null>()(z.strictObject({ call })),
 };

@@ -147,7 +147,7 @@ export const webrtcActions = {
   "peer.kick": operation<{ readonly kicked: boolean }>()(z.strictObject({ peer })),
   /** Its members stay connected. */
   "room.close": operation<{ readonly closed: boolean }>()(z.strictObject({ room })),
-  /** The messages that are kept, the oldest first. */
+  /** The newest messages that are kept, as many as fit in an answer, the oldest first. */
   "room.chat": operation<readonly WebrtcChatMessage[]>()(z.strictObject({ room })),
   /** A message of the service, to a room or to one peer. */
   "chat.send": operation<{ readonly deliveries: number }>()(

@@ -1,5 +1,6 @@
 import type { Handlers } from "../../contract/operation.ts";
 import type { WebrtcActions } from "../../contract/services/webrtc.ts";
+import { firstWithin } from "../core/service/first-within.ts";
 import type { SampleSwitch } from "../core/traffic/sample-switch.ts";
 import type { WebrtcFaults } from "./faults/webrtc-faults.ts";
 import type { IceServersFor } from "./ice/ice-servers.ts";
@@ -9,6 +10,9 @@ import type { TurnRecorder } from "./observe/turn-recorder.ts";
 import type { Hub } from "./signalling/hub.ts";
 import type { TryCalls } from "./try/try-calls.ts";
 import type { TurnEngine } from "./turn/turn-engine.ts";
+
+/** Of an answer with chat, in characters. */
+const answeredText = 1 << 20;
 
 export interface WebrtcActionParts {
   readonly hub: Hub;
@@ -40,8 +44,10 @@ export const createWebrtcActions = ({
     return { kicked: peer !== undefined };
   },
   "room.close": ({ room }) => ({ closed: hub.closeRoom(room) }),
-  "room.chat": ({ room }) =>
-    Array.from(hub.findRoom(room)?.chat ?? [], ({ message: { from, name, text, at } }) => ({ from, name, text, at })),
+  "room.chat"({ room }) {
+    const kept = Array.from(hub.findRoom(room)?.chat ?? [], ({ message: { from, name, text, at } }) => ({ from, name, text, at }));
+    return firstWithin(kept.reverse(), answeredText, ({ name, text }) => name.length + text.length).toReversed();
+  },
   "chat.send": ({ text, ...target }) => ({ deliveries: hub.announce(target, text) }),
   "allocation.close": ({ allocation }) => ({ closed: turn?.close(allocation) ?? false }),
   "allocation.history": ({ allocation }) => turnRecorder.historyOf(allocation) ?? null,

@@ -105,3 +105,14 @@ it("[WEBRTC-406] the end of a connection is listed with its reason, of a peer th
     { row: 7, kind: "leave", from: "a", room: "r", outcome: "the client left", isEnd: true, summary: "the client left" },
   ]);
 });
+
+it("[WEBRTC-582] a list of signals with long names has the newest that fit in an answer, and counts the others", () => {
+  const history = new SignalHistory({ signals: 2_000, bytes: 16 << 20 }, () => undefined);
+  const long = "x".repeat(500);
+  for (let index = 0; index < 2_000; index++) history.add(passed("join", "a", long, { type: "join" }, { room: long }));
+  const { signals, more } = history.list({ limit: 2_000 });
+  expect(JSON.stringify(signals).length).toBeLessThan(2 << 20);
+  expect(signals.at(-1)?.row).toBe(row);
+  expect(signals.length + more).toBe(2_000);
+  expect(more).toBeGreaterThan(0);
+});

@@ -8,6 +8,8 @@ import type { ClientFaults } from "./client-faults.ts";
 import { firstInOrder } from "./sorted-list.ts";
 
 const listedSubscriptions = 100;
+/** Of the filters of one client, in characters; the first one is always there. */
+const listedFilters = 256 << 10;
 /** Names and filters that are compared between two looks at the clock. */
 const looksOfStep = 128;
 /** Of one list, in characters of names, which may have 65,535 each: it is sent twice a second. The first client is always there. */
@@ -69,13 +71,13 @@ function pageOf(
 }
 
 /** A client may have thousands. */
-function firstSubscriptions({ subscriptions }: Session): Subscription[] {
+function firstSubscriptions({ subscriptions }: Session): readonly Subscription[] {
   const first: Subscription[] = [];
   for (const subscription of subscriptions.values()) {
     if (first.length === listedSubscriptions) break;
     first.push(subscription);
   }
-  return first;
+  return firstWithin(first, listedFilters, ({ filter }) => filter.length);
 }
 
 const textOf = ({ clientId, username = "", will, subscriptions }: MqttClient): number =>

@@ -62,6 +62,8 @@ export interface ListedSignals {
 }
 
 const mostSummaryCharacters = 120;
+/** Of an answer, in characters. */
+const listedText = 1 << 20;
 /** As long as a name of a peer or a room can be. */
 const mostNameCharacters = 500;
 /** What an entry costs beside its texts. */
@@ -173,10 +175,12 @@ export class SignalHistory {
   list({ room, peers, withoutSample, limit }: ListedSignals): LadderAnswer {
     const found: LadderSignal[] = [];
     let more = 0;
+    let text = 0;
     for (let index = this.#kept.length - 1; index >= this.#start; index--) {
       const { shown } = this.#kept[index] as KeptSignal;
       if ((withoutSample && shown.isSample) || !isListed(shown, room, peers)) continue;
-      if (found.length < limit) found.push(shown);
+      text += [shown.from, shown.to, shown.room, shown.outcome, shown.summary].reduce((sum, one) => sum + (one?.length ?? 0), 0);
+      if (found.length < limit && text <= listedText) found.push(shown);
       else more++;
     }
     const ids = new Set(found.flatMap(({ from, to }) => [from, to ?? ""]));

@@ -8,6 +8,7 @@ import {
   tryIdleMs,
   type webrtcTryActions,
 } from "../../../contract/services/webrtc-try.ts";
+import { firstWithin } from "../../core/service/first-within.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 
 export interface TryCallsOptions {
@@ -19,6 +20,9 @@ const answerMs = 5_000;
 /** Below the time after which a call of the dashboard fails. */
 const waitMs = 1_000;
 const mostMessages = 2_000;
+/** Of all messages and of one answer, in characters: any client may send to the peers of a room. */
+const mostText = 4 << 20;
+const answeredText = 1 << 20;
 
 /** The calls of the page's Try, one at a time. */
 export class TryCalls {
@@ -74,6 +78,7 @@ class TryCall {
   readonly #beganMs = performance.now();
   readonly #sockets: WebSocket[] = [];
   readonly #messages: TryReceived[] = [];
+  #text = 0;
   #ended: string | undefined;
   #idle: NodeJS.Timeout | undefined;
   #wake = Promise.withResolvers<void>();
@@ -142,7 +147,8 @@ class TryCall {
   }
 
   #receive(message: TryReceived): void {
-    if (this.#messages.length >= mostMessages) this.end("it got too many messages");
+    this.#text += message.text.length;
+    if (this.#messages.length >= mostMessages || this.#text > mostText) this.end("it got too many messages");
     else this.#messages.push(message);
     this.#wakeUp();
   }
@@ -172,10 +178,12 @@ class TryCall {
       await Promise.race([this.#wake.promise, timer.promise]);
       clearTimeout(timeout);
     }
+    const rest = this.#messages.slice(from);
+    const messages = firstWithin(rest, answeredText, ({ text }) => text.length);
     return {
-      messages: this.#messages.slice(from),
-      next: this.#messages.length,
-      ...(this.#ended !== undefined && { ended: this.#ended }),
+      messages,
+      next: this.#messages.length - (rest.length - messages.length),
+      ...(this.#ended !== undefined && messages.length === rest.length && { ended: this.#ended }),
     };
   }
 

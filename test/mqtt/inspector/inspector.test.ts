@@ -364,6 +364,15 @@ describe("actions and views of the page", () => {
     expect((await broker.act("client.list", { text: "a/#" })).clients.map(({ clientId }) => clientId)).toEqual(["busy"]);
   });
 
+  it("[MQTT-548] a client with long filters is shown with those that fit, and with how many it has", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    for (let index = 0; index < 10; index++) await client.subscribe(`${"f".repeat(60_000)}${index}`);
+    const shown = await broker.act("client.read", { clientId: "c" });
+    expect([shown?.subscriptions.length, shown?.subscriptionCount]).toEqual([4, 10]);
+    expect((await broker.act("client.list", {})).clients).toMatchObject([{ subscriptions: shown?.subscriptions, subscriptionCount: 10 }]);
+  });
+
   it("[MQTT-319] a list of clients with long names has those that fit into it, and says how many there are", async () => {
     const broker = await startBroker();
     const will = { topic: "w".repeat(15_000), payload: Buffer.from("x"), qos: 0 as const, retain: false };
