@@ -1,4 +1,5 @@
 import { type CsvError, Parser } from "csv-parse";
+import { countOf, countText } from "../../core/service/quantity.ts";
 
 /** RFC 4180: quoted where a comma, a quote or a line end is in it. */
 export const csvLine = (cells: readonly (string | number)[]): string => `${cells.map(csvCell).join(",")}\r\n`;
@@ -31,11 +32,13 @@ export interface CsvRecord {
   /** Number of its first line, counted from 1. */
   readonly line: number;
   readonly cells: readonly string[];
-  /** Why this record and the rest cannot be parsed. */
+  /** Why this record, or this one and the rest, cannot be parsed. */
   readonly problem?: string;
 }
 
 const longestRecord = 1 << 20;
+/** An event has some twenty columns. */
+const mostCells = 1_000;
 
 const problems: Readonly<Partial<Record<string, string>>> = {
   CSV_MAX_RECORD_SIZE: `a record of more than ${longestRecord} bytes`,
@@ -54,6 +57,11 @@ export function createCsvReader(): CsvReader {
     max_record_size: longestRecord,
     // The parser emits synchronously: the records that a piece completes are here after the write.
     on_record(cells: string[], { lines }) {
+      if (cells.length > mostCells) {
+        records.push({ line, cells: [], problem: `${countOf(cells.length, "cell")}: at most ${countText(mostCells)} are read` });
+        line = lines + 1;
+        return null;
+      }
       const within = cells.reduce((sum, cell) => sum + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
       records.push({ line: lines - within, cells });
       line = lines + 1;

@@ -28,6 +28,8 @@ interface Running {
   queue: Promise<void>;
   /** Pieces that arrived while others were being stored: they share a transaction. */
   waiting: { readonly texts: string[]; readonly stored: Promise<unknown> } | undefined;
+  /** Pieces that are stored or wait for that. */
+  underWay: number;
   idle: NodeJS.Timeout | undefined;
 }
 
@@ -37,7 +39,7 @@ export function createEventImports({ jobs, store, onStored, idleMs = 15_000 }: E
 
   function awaitPiece(id: number, running: Running): void {
     clearTimeout(running.idle);
-    if (imports.get(id) === running) running.idle = setTimeout(() => jobs.cancel(id, abandoned()), idleMs);
+    if (imports.get(id) === running && running.underWay === 0) running.idle = setTimeout(() => jobs.cancel(id, abandoned()), idleMs);
   }
 
   function underWay(id: number): Running {
@@ -49,6 +51,7 @@ export function createEventImports({ jobs, store, onStored, idleMs = 15_000 }: E
   async function feed(id: number, use: (source: EventImport) => Promise<number>): Promise<Running> {
     const running = underWay(id);
     clearTimeout(running.idle);
+    running.underWay += 1;
     let bytes = 0;
     const turn = running.queue.then(async () => {
       if (imports.get(id) !== running) throw unknown(id, "was cancelled");
@@ -60,6 +63,8 @@ export function createEventImports({ jobs, store, onStored, idleMs = 15_000 }: E
     } catch (error) {
       running.fail(error);
       throw error;
+    } finally {
+      running.underWay -= 1;
     }
     const { added, existing, refused, refusedLines } = running.source;
     jobs.progress(id, { done: added, existing, refused, refusedLines: [...refusedLines], bytes: jobs.get(id).bytes + bytes });
@@ -81,6 +86,7 @@ export function createEventImports({ jobs, store, onStored, idleMs = 15_000 }: E
               fail: reject,
               queue: Promise.resolve(),
               waiting: undefined,
+              underWay: 0,
               idle: undefined,
             };
             imports.set(id, running);

@@ -1,15 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventFormat, RefusedLine } from "../../../contract/services/events.ts";
-import { createLineReader } from "../../core/net/line-reader.ts";
+import { createLineReader, type TextLine } from "../../core/net/line-reader.ts";
 import { eventTime, type NewEvent } from "../completion-event.ts";
 import type { EventStore } from "../store/event-store.ts";
-import { createCsvReader, withoutApostrophe } from "./csv.ts";
+import { type CsvRecord, createCsvReader, withoutApostrophe } from "./csv.ts";
 import { importedEvent, RefusedEvent } from "./imported-event.ts";
 import { createKnownEvents } from "./known-events.ts";
 
 const eventsAtOnce = 1_000;
 /** In a turn of the event loop: a piece of a file has thousands, and others are served meanwhile. */
 const linesAtOnce = 100;
+/** Parsed in a turn of the event loop: a piece of a file may have millions. */
+const charactersAtOnce = 16_384;
 const reportedLines = 200;
 
 export interface EventImport {
@@ -54,18 +56,20 @@ export function createEventImport({ store, format }: { store: ImportStore; forma
     if (text !== "") first = false;
     let group: NewEvent[] = [];
     let lines = 0;
-    for (const { line, source } of await parse(piece, last)) {
-      if (++lines % linesAtOnce === 0) await nextTurn();
-      try {
-        if (typeof source === "string") throw new RefusedEvent(source);
-        group.push(importedEvent(source, received));
-      } catch (error) {
-        if (!(error instanceof RefusedEvent)) throw error;
-        refuse(line, error.message);
+    for await (const parsed of parsedLines(parse, piece, last)) {
+      for (const { line, source } of parsed) {
+        if (++lines % linesAtOnce === 0) await nextTurn();
+        try {
+          if (typeof source === "string") throw new RefusedEvent(source);
+          group.push(importedEvent(source, received));
+        } catch (error) {
+          if (!(error instanceof RefusedEvent)) throw error;
+          refuse(line, error.message);
+        }
+        if (group.length < eventsAtOnce) continue;
+        await keep(group);
+        group = [];
       }
-      if (group.length < eventsAtOnce) continue;
-      await keep(group);
-      group = [];
     }
     await keep(group);
   }
@@ -92,11 +96,37 @@ interface ParsedLine {
   readonly source: Readonly<Record<string, unknown>> | string;
 }
 
-function jsonParser(): (text: string, last: boolean) => Iterable<ParsedLine> {
+/** Lines that a part of a file completes, or what is left at its end. */
+interface LineParser {
+  read(text: string): Iterable<ParsedLine> | Promise<Iterable<ParsedLine>>;
+  end(): Iterable<ParsedLine> | Promise<Iterable<ParsedLine>>;
+}
+
+async function* parsedLines(parser: LineParser, text: string, last: boolean): AsyncGenerator<Iterable<ParsedLine>> {
+  for (const part of partsOf(text)) {
+    yield await parser.read(part);
+    await nextTurn();
+  }
+  if (last) yield await parser.end();
+}
+
+/** Both halves of a character outside the basic plane (UTF-16) stay together. */
+function* partsOf(text: string): Generator<string> {
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + charactersAtOnce;
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1;
+    yield text.slice(start, end);
+  }
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
+
+function jsonParser(): LineParser {
   const reader = createLineReader();
-  return function* (text, last) {
-    for (const { line, text: json } of last ? reader.end() : reader.read(text)) yield { line, source: parsedJson(json) };
-  };
+  function* parsed(lines: readonly TextLine[]): Generator<ParsedLine> {
+    for (const { line, text } of lines) yield { line, source: parsedJson(text) };
+  }
+  return { read: (text) => parsed(reader.read(text)), end: () => parsed(reader.end()) };
 }
 
 function parsedJson(json: string): ParsedLine["source"] {
@@ -110,18 +140,24 @@ function parsedJson(json: string): ParsedLine["source"] {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-function csvParser(): (text: string, last: boolean) => Promise<ParsedLine[]> {
+function csvParser(): LineParser {
   const reader = createCsvReader();
   let names: readonly string[] | undefined;
-  return async (text, last) => {
-    const records = await (last ? reader.end() : reader.read(text));
-    const lines: ParsedLine[] = [];
-    for (const { line, cells, problem } of records) {
-      if (problem !== undefined) lines.push({ line, source: problem });
-      else if (!names) names = cells.map((cell) => cell.trim());
-      else if (cells.length !== names.length) lines.push({ line, source: `${cells.length} cells under ${names.length} names` });
-      else lines.push({ line, source: Object.fromEntries(names.map((name, index) => [name, withoutApostrophe(cells[index] ?? "")])) });
+  /** The first record names the columns: without it no other can be read. */
+  let isUnnamed = false;
+  function sourceOf({ cells, problem }: CsvRecord, columns: readonly string[]): ParsedLine["source"] {
+    if (problem !== undefined) return problem;
+    if (isUnnamed) return "the first line does not name the columns";
+    if (cells.length !== columns.length) return `${cells.length} cells under ${columns.length} names`;
+    return Object.fromEntries(columns.map((name, index) => [name, withoutApostrophe(cells[index] ?? "")]));
+  }
+  function* parsed(records: readonly CsvRecord[]): Generator<ParsedLine> {
+    for (const record of records) {
+      const isFirst = names === undefined;
+      names ??= record.cells.map((cell) => cell.trim());
+      if (isFirst) isUnnamed = record.problem !== undefined;
+      if (!isFirst || isUnnamed) yield { line: record.line, source: sourceOf(record, names) };
     }
-    return lines;
-  };
+  }
+  return { read: async (text) => parsed(await reader.read(text)), end: async () => parsed(await reader.end()) };
 }

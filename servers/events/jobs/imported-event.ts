@@ -1,3 +1,4 @@
+import { neededText } from "../../core/config/issue-text.ts";
 import { columnKind, completionEvent, eventTime, type NewEvent, newEvent, newEventColumns } from "../completion-event.ts";
 
 /** A line that cannot become an event, and why. */
@@ -33,8 +34,8 @@ export function importedEvent(source: Readonly<Record<string, unknown>>, receive
     throw new RefusedEvent(`plugin_version is not a text of up to ${longestVersion} characters`);
   const parsed = completionEvent.safeParse(candidate);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    throw new RefusedEvent(`${issue?.path.join(".") || "event"}: ${issue?.message ?? "invalid"}`);
+    const [issue] = parsed.error.issues;
+    throw new RefusedEvent(`${issue?.path.join(".") || "event"}: ${neededText(issue)}`);
   }
   return newEvent(parsed.data, { created_at: `${created_at.slice(0, 19)}Z`, ip_hash, plugin_version });
 }
