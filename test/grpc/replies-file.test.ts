@@ -154,7 +154,7 @@ it("[GRPC-105] the size of the file, its rules and the steps of a rule are bound
   const many = await service.rules([
     { method: "example.Greeter/StreamData", stream: [{ messages: [{}, {}, {}] }, { message: {} }, { message: {} }] },
   ]);
-  expect(many.rules).toMatchObject([{ problem: { message: "rules[0].stream[1]: the rule has more steps than are allowed" } }]);
+  expect(many.rules).toMatchObject([{ problem: { message: "rules[0].stream[0].messages[1]: the rule has more steps than are allowed" } }]);
 });
 
 it("[GRPC-230] a configured replies file that is missing, unreadable or broken ends the start", async () => {

@@ -1,6 +1,11 @@
-import { expect, it } from "vitest";
+import { createRegistry, type DescMessage } from "@bufbuild/protobuf";
+import { file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
+import { RE2JS } from "re2js";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
+import { compileConditions } from "../../servers/grpc/replies/conditions.ts";
 import { type ParsedReplies, parseReplies } from "../../servers/grpc/replies/parse-replies.ts";
+import { sizeOfPattern } from "../../servers/grpc/replies/pattern-size.ts";
 import { RuleCompiler } from "../../servers/grpc/replies/reply-rules.ts";
 import { createServedMethods } from "../../servers/grpc/services/served-methods.ts";
 import { countSteps, sayHello, startWithRules } from "./rules.ts";
@@ -86,6 +91,64 @@ it("[GRPC-355] a script, the conditions of a rule and a text that is no list of 
     expect("problems" in result && result.problems[0]?.message).toMatch(problem);
     expect(count).toBeGreaterThan(20);
   }
+});
+
+it("[GRPC-360] nothing of a list that has more steps than are allowed is compiled", async () => {
+  const served = await servedMethods();
+  const compiler = new RuleCompiler(100);
+  const message = { id: "{{request.count}}" };
+  const problemAndSteps = (stream: readonly object[]) => {
+    const parsed = read(textOf([{ method: "example.Greeter/StreamData", stream }]));
+    const { result, count } = countSteps(compiler.compile(parsed, served.again()));
+    return [result.view[0]?.problem?.message, count < 60];
+  };
+  const text = (place: string) => [`rules[0].${place}: the rule has more steps than are allowed`, true];
+  expect(problemAndSteps([{ messages: Array(5_000).fill(message) }])).toEqual(text("stream[0].messages[99]"));
+  expect(problemAndSteps(Array(5_000).fill({ message }))).toEqual(text("stream[100]"));
+  expect(problemAndSteps([{ message }, { repeat: 2, steps: Array(5_000).fill({ message }) }])).toEqual(text("stream[1].steps[98]"));
+  expect(problemAndSteps([{ messages: Array(49).fill({}) }, { repeat: 2, steps: Array(49).fill({ message }) }])[0]).toBeUndefined();
+});
+
+it("[GRPC-361] the size of a pattern is known before it is compiled", () => {
+  for (const pattern of [
+    "^a.*b$",
+    "a|b|c",
+    "(a|b|cd)*?",
+    "\\pL{1,1000}",
+    "(?:a|b|c){1,500}",
+    "(ab|cd|ef){1,100}",
+    "((((a)))){1,200}",
+    "(?i)[a-z]{3,40}x?",
+    "[]a{3}]{2}",
+    "[[:alpha:]{3}]{2}",
+    "\\Qa{9}\\E{2}",
+    "(?P<n>ab){3}",
+    "^(?:[a-z0-9-]{1,63}\\.){1,8}[a-z]{2,63}$",
+    "x{3,}",
+    "(x{1,30}){1,30}",
+    "\\x{10FFFF}{3}\\x41{2}",
+    "a\\{3}",
+    "\u{1f600}{3}",
+  ])
+    expect([pattern, sizeOfPattern(pattern) + 2]).toEqual([pattern, RE2JS.compile(pattern).programSize()]);
+  for (const text of ["(".repeat(500), ")".repeat(500), "[", "\\", "\\Q", "{2}", "a{2}{3}", "(?P<", "[^"])
+    expect(sizeOfPattern(text)).toBeLessThan(3_000);
+});
+
+it("[GRPC-361] a pattern that would take long to compile is refused without that", () => {
+  const compile = vi.spyOn(RE2JS, "compile");
+  onTestFinished(() => compile.mockRestore());
+  const problemOf = (matches: string) => {
+    const problems: string[] = [];
+    const type = createRegistry(file_google_protobuf_wrappers).getMessage("google.protobuf.StringValue") as DescMessage;
+    countSteps(compileConditions({ request: { value: { matches } } }, type, false, (_path, message) => problems.push(message)));
+    return problems[0];
+  };
+  expect(problemOf("x{1,1000}".repeat(45))).toBe("the pattern repeats too much");
+  expect(problemOf(`(?i)${"\\pL".repeat(160)}`)).toBe("the pattern has more than 32 classes of Unicode, such as \\pL");
+  expect(compile).not.toHaveBeenCalled();
+  expect(problemOf("(\\pL{1,6}\\s){1,40}")).toBeUndefined();
+  expect(compile).toHaveBeenCalledOnce();
 });
 
 it("[GRPC-355] places in a file are found behind its comments, and what is not JSON is told before what has not the form", () => {

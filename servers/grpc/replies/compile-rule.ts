@@ -145,23 +145,29 @@ class Parts {
       this.#onMisfit(path, `there are more than ${deepestRepeat} repeats within each other`);
       return [];
     }
+    if (!this.#takesSteps(steps.length, path)) return [];
     const compiled: ScriptStep[] = [];
     for (const [index, step] of steps.entries()) {
-      this.#stepsLeft--;
-      if (this.#stepsLeft < 0) {
-        this.#onMisfit([...path, index], "the rule has more steps than are allowed");
-        break;
-      }
+      if (this.#stepsLeft < 0) break;
       for (const one of yield* this.#step(step, [...path, index], depth)) compiled.push(one);
     }
     return compiled;
+  }
+
+  /** Whether so many more are allowed: else none of them is compiled. */
+  #takesSteps(count: number, path: readonly PropertyKey[]): boolean {
+    const left = Math.max(0, this.#stepsLeft);
+    this.#stepsLeft -= count;
+    if (this.#stepsLeft >= 0) return true;
+    this.#onMisfit([...path, left], "the rule has more steps than are allowed");
+    return false;
   }
 
   *#step(step: ReplyStep, path: readonly PropertyKey[], depth: number): Generator<void, readonly ScriptStep[]> {
     yield;
     if (step.message !== undefined) return [{ kind: "message", message: this.message(step.message, [...path, "message"]) }];
     if (step.messages) {
-      this.#stepsLeft -= step.messages.length;
+      if (!this.#takesSteps(step.messages.length, [...path, "messages"])) return [];
       const messages: ScriptStep[] = [];
       for (const [index, json] of step.messages.entries()) {
         yield;

@@ -5,6 +5,7 @@ import { errorText } from "../../core/service/service-error.ts";
 import { type FieldPath, parsePath, pathInType, valueAt } from "./field-path.ts";
 import type { OnMisfit } from "./message-template.ts";
 import type { FieldSource } from "./message-view.ts";
+import { sizeOfPattern } from "./pattern-size.ts";
 
 /** The call that conditions are checked on. */
 export interface MatchSubject {
@@ -27,6 +28,10 @@ type Check = (value: Json | undefined) => boolean;
 /** A longer text does not match. The time of a match grows with the text and the pattern. */
 const longestMatched = 16_384;
 const largestProgram = 2_000;
+/** A larger estimate is not compiled at all, which would take too long. Of alternatives that begin alike less is made than estimated. */
+const largestEstimate = 2 * largestProgram;
+/** Reading one, such as \pL, takes up to a third of a millisecond. */
+const mostUnicodeClasses = 32;
 
 /** In steps of a condition. `request` is the type whose fields the conditions name; without `isClientStream` a rule sees one message. */
 export function* compileConditions(
@@ -120,9 +125,13 @@ function compileTest(test: ReplyTest, path: readonly PropertyKey[], onMisfit: On
 
 /** Returns the problem if the text is not a pattern. */
 function compilePattern(text: string): RE2JS | string {
+  if ((text.match(/\\[pP]/g)?.length ?? 0) > mostUnicodeClasses)
+    return `the pattern has more than ${mostUnicodeClasses} classes of Unicode, such as \\pL`;
+  const tooLarge = "the pattern repeats too much";
+  if (sizeOfPattern(text) > largestEstimate) return tooLarge;
   try {
     const pattern = RE2JS.compile(text);
-    return pattern.programSize() > largestProgram ? "the pattern repeats too much" : pattern;
+    return pattern.programSize() > largestProgram ? tooLarge : pattern;
   } catch (error) {
     return `a pattern in RE2 syntax is expected: ${errorText(error)}`;
   }
