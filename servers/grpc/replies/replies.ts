@@ -22,8 +22,8 @@ export interface RepliesOptions {
   readonly configured: ConfiguredFile | undefined;
   readonly limits: ReplyLimits & { readonly heldBytes: number; readonly messageValues: number; readonly metadataBytes: number };
   readonly served: () => Pick<ServedMethods, "view" | "find">;
-  /** Rules are read and compiled in the turns of all clients. */
-  readonly turns: Pick<WorkTurns, "connection" | "each">;
+  /** Rules are read and compiled in the turns of all clients, behind what these ask for. */
+  readonly turns: Pick<WorkTurns, "background" | "each">;
   readonly log: Log;
   readonly show: <Name extends keyof GrpcReplyViews>(name: Name, view: GrpcViews[Name]) => void;
   readonly onStop: (release: () => void | Promise<void>) => void;
@@ -60,7 +60,7 @@ export async function openReplies({ file, configured, limits, served, turns, log
   let rules: ReplyRules = { view: [], byPath: new Map() };
   let isServing = false;
   const compiler = new RuleCompiler(limits.steps);
-  const run = <Result>(steps: Generator<void, Result>): Promise<Result> => turns.connection("").run(steps);
+  const run = <Result>(steps: Generator<void, Result>): Promise<Result> => turns.background("").run(steps);
   /** Changes of the rules, one after the other. */
   let changes: Promise<unknown> = Promise.resolve();
   const inOrder = (steps: () => Generator<void, void>): Promise<void> => {
