@@ -11,7 +11,7 @@ import { type BodyReader, FramedBody } from "../../servers/grpc/engine/framed-bo
 import { Http2Call } from "../../servers/grpc/engine/http2-call.ts";
 import { frameOf } from "../../servers/grpc/engine/message-type.ts";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
-import { compileConditions } from "../../servers/grpc/replies/conditions.ts";
+import { compileConditions, PatternSizes } from "../../servers/grpc/replies/conditions.ts";
 import { RuleCall } from "../../servers/grpc/replies/perform-rule.ts";
 import { RuleCounts } from "../../servers/grpc/replies/rule-counts.ts";
 import { TextBody } from "../../servers/grpc/web/body-reader.ts";
@@ -237,7 +237,8 @@ it("[GRPC-178] the messages of a stream are looked through in the turns of all c
   const { turns, pass } = workTime();
   const own = await loadOwnProtos();
   const tests = { message: { equals: "y" } };
-  const compiling = compileConditions({ anyMessage: tests, everyMessage: tests }, own.message("example.ClientMessage"), true, () => {});
+  const when = { anyMessage: tests, everyMessage: tests };
+  const compiling = compileConditions(when, own.message("example.ClientMessage"), true, () => {}, new PatternSizes());
   const { result: conditions } = countSteps(compiling);
   let read = 0;
   const message = {

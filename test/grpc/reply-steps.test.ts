@@ -3,7 +3,7 @@ import { file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
 import { RE2JS } from "re2js";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
-import { compileConditions } from "../../servers/grpc/replies/conditions.ts";
+import { compileConditions, PatternSizes } from "../../servers/grpc/replies/conditions.ts";
 import { type ParsedReplies, parseReplies } from "../../servers/grpc/replies/parse-replies.ts";
 import { sizeOfPattern } from "../../servers/grpc/replies/pattern-size.ts";
 import { RuleCompiler } from "../../servers/grpc/replies/reply-rules.ts";
@@ -141,7 +141,8 @@ it("[GRPC-361] a pattern that would take long to compile is refused without that
   const problemOf = (matches: string) => {
     const problems: string[] = [];
     const type = createRegistry(file_google_protobuf_wrappers).getMessage("google.protobuf.StringValue") as DescMessage;
-    countSteps(compileConditions({ request: { value: { matches } } }, type, false, (_path, message) => problems.push(message)));
+    const when = { request: { value: { matches } } };
+    countSteps(compileConditions(when, type, false, (_path, message) => problems.push(message), new PatternSizes()));
     return problems[0];
   };
   expect(problemOf("x{1,1000}".repeat(45))).toBe("the pattern repeats too much");
@@ -149,6 +150,28 @@ it("[GRPC-361] a pattern that would take long to compile is refused without that
   expect(compile).not.toHaveBeenCalled();
   expect(problemOf("(\\pL{1,6}\\s){1,40}")).toBeUndefined();
   expect(compile).toHaveBeenCalledOnce();
+});
+
+it("[GRPC-365] all patterns of a rule, and of a file, have a size together", async () => {
+  const compile = vi.spyOn(RE2JS, "compile");
+  onTestFinished(() => compile.mockRestore());
+  const served = (await servedMethods()).again();
+  const withPatterns = (name: string, count: number) => ({
+    ...rule(name),
+    when: { metadata: Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, { matches: "a{1000}" }])) },
+  });
+  const problemsOf = (rules: readonly object[]) => {
+    const { result } = countSteps(new RuleCompiler(limits.steps).compile(read(textOf(rules)), served));
+    return result.view.flatMap(({ problem }) => problem ?? []);
+  };
+  expect(problemsOf([withPatterns("a", 5_000)])).toEqual([
+    { line: 306, column: 18, message: "rules[0].when.metadata.x-99.matches: the patterns of this rule are too large together" },
+  ]);
+  expect(compile).toHaveBeenCalledTimes(100);
+  const rules = Array.from({ length: 12 }, (_, index) => withPatterns(`n${index}`, 99));
+  expect(problemsOf(rules).map(({ message }) => message)).toEqual([
+    "rules[11]: the patterns of the rules before this one are too large together",
+  ]);
 });
 
 it("[GRPC-355] places in a file are found behind its comments, and what is not JSON is told before what has not the form", () => {

@@ -13,7 +13,7 @@ import { detailType, statusDetails } from "../engine/error-details.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { prefixBytes } from "../engine/message-type.ts";
 import { parseStatusCode, StatusError, statusCode, statusName } from "../engine/status.ts";
-import { type CompiledConditions, compileConditions } from "./conditions.ts";
+import { type CompiledConditions, compileConditions, type PatternSizes } from "./conditions.ts";
 import { pathText } from "./json-source.ts";
 import { type MessageTemplate, messageTemplate, type OnMisfit } from "./message-template.ts";
 import { parseTemplate, type TemplateScope, textOf } from "./template.ts";
@@ -65,14 +65,15 @@ export interface CompileOptions {
   readonly mostSteps: number;
   /** Called for everything that does not fit the types of the method. */
   readonly onMisfit: OnMisfit;
+  readonly patterns: PatternSizes;
 }
 
 /** In steps: a rule may have thousands of messages. */
-export function* compileRule({ key, rule, method, mostSteps, onMisfit }: CompileOptions): Generator<void, CompiledRule> {
+export function* compileRule({ key, rule, method, mostSteps, onMisfit, patterns }: CompileOptions): Generator<void, CompiledRule> {
   const { pattern } = method;
   checkAnswers(rule, pattern, onMisfit);
   const within = new Parts(method, mostSteps, onMisfit);
-  const conditions = yield* compileConditions(rule.when, method.descriptor.input, pattern === "client stream", onMisfit);
+  const conditions = yield* compileConditions(rule.when, method.descriptor.input, pattern === "client stream", onMisfit, patterns);
   if (conditions.readsMessages && rule.reply !== undefined && rule.stream) {
     onMisfit(["reply"], "a rule with conditions on the request has reply or stream");
   }

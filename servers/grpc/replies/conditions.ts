@@ -32,6 +32,23 @@ const largestProgram = 2_000;
 const largestEstimate = 2 * largestProgram;
 /** Reading one, such as \pL, takes up to a third of a millisecond. */
 const mostUnicodeClasses = 32;
+/** Of all patterns of a rule. An instruction takes some 85 bytes. */
+export const mostOfRule = 100_000;
+
+/** The instructions of the patterns of a rule, which are compiled up to `mostOfRule`. */
+export class PatternSizes {
+  #sum = 0;
+
+  get sum(): number {
+    return this.#sum;
+  }
+
+  /** Returns whether this one and those before are not too large together. */
+  add(instructions: number): boolean {
+    this.#sum += instructions;
+    return this.#sum <= mostOfRule;
+  }
+}
 
 /** In steps of a condition. `request` is the type whose fields the conditions name; without `isClientStream` a rule sees one message. */
 export function* compileConditions(
@@ -39,6 +56,7 @@ export function* compileConditions(
   request: DescMessage,
   isClientStream: boolean,
   onMisfit: OnMisfit,
+  patterns: PatternSizes,
 ): Generator<void, CompiledConditions> {
   function* fields(name: "request" | "anyMessage" | "everyMessage"): Generator<void, readonly (readonly [FieldPath, Check])[]> {
     const checks: (readonly [FieldPath, Check])[] = [];
@@ -46,14 +64,14 @@ export function* compileConditions(
       yield;
       const place = ["when", name, text];
       const path = pathOf(text, request, (message) => onMisfit(place, message));
-      if (path) checks.push([path, compileTest(test, place, onMisfit)]);
+      if (path) checks.push([path, compileTest(test, place, onMisfit, patterns)]);
     }
     return checks;
   }
   const ofLast = yield* fields("request");
   const ofAny = when.anyMessage && (yield* fields("anyMessage"));
   const ofEvery = when.everyMessage && (yield* fields("everyMessage"));
-  const ofCount = when.messageCount && compileTest(when.messageCount, ["when", "messageCount"], onMisfit);
+  const ofCount = when.messageCount && compileTest(when.messageCount, ["when", "messageCount"], onMisfit, patterns);
   if (!isClientStream) {
     for (const name of ["anyMessage", "everyMessage", "messageCount"] as const) {
       if (when[name])
@@ -63,7 +81,7 @@ export function* compileConditions(
   const ofMetadata: (readonly [string, Check])[] = [];
   for (const [name, test] of Object.entries(when.metadata ?? {})) {
     yield;
-    ofMetadata.push([name.toLowerCase(), compileTest(test, ["when", "metadata", name], onMisfit)]);
+    ofMetadata.push([name.toLowerCase(), compileTest(test, ["when", "metadata", name], onMisfit, patterns)]);
   }
   const fulfils = (message: FieldSource | undefined, checks: readonly (readonly [FieldPath, Check])[]): boolean =>
     checks.every(([path, check]) => check(message?.at(path)));
@@ -107,7 +125,7 @@ function pathOf(text: string, request: DescMessage, onProblem: (message: string)
   }
 }
 
-function compileTest(test: ReplyTest, path: readonly PropertyKey[], onMisfit: OnMisfit): Check {
+function compileTest(test: ReplyTest, path: readonly PropertyKey[], onMisfit: OnMisfit, patterns: PatternSizes): Check {
   const { equals, matches, contains, exists, greater, less } = test;
   const checks: Check[] = [];
   if (exists !== undefined) checks.push((value) => (value !== undefined && value !== null) === exists);
@@ -116,7 +134,7 @@ function compileTest(test: ReplyTest, path: readonly PropertyKey[], onMisfit: On
   if (greater !== undefined) checks.push((value) => order(value, greater) > 0);
   if (less !== undefined) checks.push((value) => order(value, less) < 0);
   if (matches !== undefined) {
-    const pattern = compilePattern(matches);
+    const pattern = compilePattern(matches, patterns);
     if (typeof pattern === "string") onMisfit([...path, "matches"], pattern);
     else checks.push((value) => isScalar(value) && String(value).length <= longestMatched && pattern.matcher(String(value)).find());
   }
@@ -124,14 +142,18 @@ function compileTest(test: ReplyTest, path: readonly PropertyKey[], onMisfit: On
 }
 
 /** Returns the problem if the text is not a pattern. */
-function compilePattern(text: string): RE2JS | string {
+function compilePattern(text: string, patterns: PatternSizes): RE2JS | string {
   if ((text.match(/\\[pP]/g)?.length ?? 0) > mostUnicodeClasses)
     return `the pattern has more than ${mostUnicodeClasses} classes of Unicode, such as \\pL`;
   const tooLarge = "the pattern repeats too much";
   if (sizeOfPattern(text) > largestEstimate) return tooLarge;
+  const tooLargeTogether = "the patterns of this rule are too large together";
+  if (patterns.sum > mostOfRule) return tooLargeTogether;
   try {
     const pattern = RE2JS.compile(text);
-    return pattern.programSize() > largestProgram ? tooLarge : pattern;
+    const size = pattern.programSize();
+    if (size > largestProgram) return tooLarge;
+    return patterns.add(size) ? pattern : tooLargeTogether;
   } catch (error) {
     return `a pattern in RE2 syntax is expected: ${errorText(error)}`;
   }

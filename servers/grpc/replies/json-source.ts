@@ -122,13 +122,22 @@ export const pathText = (path: readonly PropertyKey[]): string =>
     return text === "" ? String(part) : `${text}.${String(part)}`;
   }, "");
 
-/** Line and column of offsets in a text. */
-export function problemAt(text: string, { offset, message }: SourceProblem): ReplyProblem {
+/** Line and column of an offset in a text. */
+export const problemAt = (text: string, problem: SourceProblem): ReplyProblem => problemsIn(text)(problem);
+
+/** The same of many offsets: where they ascend, the text is read once. */
+export function problemsIn(text: string): (problem: SourceProblem) => ReplyProblem {
   let line = 1;
   let lineStart = 0;
-  for (let end = text.indexOf("\n"); end >= 0 && end < offset; end = text.indexOf("\n", lineStart)) {
-    line++;
-    lineStart = end + 1;
-  }
-  return { line, column: offset - lineStart + 1, message };
+  return ({ offset, message }) => {
+    if (offset < lineStart) {
+      line = 1;
+      lineStart = 0;
+    }
+    for (let end = text.indexOf("\n", lineStart); end >= 0 && end < offset; end = text.indexOf("\n", lineStart)) {
+      line++;
+      lineStart = end + 1;
+    }
+    return { line, column: offset - lineStart + 1, message };
+  };
 }

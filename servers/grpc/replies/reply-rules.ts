@@ -4,7 +4,8 @@ import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { parseStatusCode, statusName } from "../engine/status.ts";
 import type { ServedMethods } from "../services/served-methods.ts";
 import { type CompiledRule, compileRule } from "./compile-rule.ts";
-import { nodeAt, pathText, problemAt } from "./json-source.ts";
+import { PatternSizes } from "./conditions.ts";
+import { nodeAt, pathText, problemsIn } from "./json-source.ts";
 import type { ParsedReplies, RuleSource } from "./parse-replies.ts";
 
 /** The rules of a file for what is served now. */
@@ -22,6 +23,8 @@ interface CompiledSource {
   /** By the paths of their methods. */
   readonly rules: readonly (readonly [path: string, rule: CompiledRule])[];
   readonly view: Omit<ReplyRuleView, "key">;
+  /** Instructions of all patterns. */
+  readonly patterns: number;
   /** The first thing that does not fit, by its offset in the text of the rule. */
   readonly misfit: { readonly offset: number; readonly path: readonly PropertyKey[]; readonly message: string } | undefined;
 }
@@ -40,12 +43,15 @@ export class RuleCompiler {
   *compile({ text, rules }: ParsedReplies, served: Served): Generator<void, ReplyRules> {
     const byPath = new Map<string, CompiledRule[]>();
     const view: ReplyRuleView[] = [];
+    const problemOf = problemsIn(text);
+    let patterns = 0;
     for (const [index, { key, source, place }] of rules.entries()) {
       yield;
-      const compiled = yield* this.#compiled(source, served);
+      const compiled = patterns > mostOfFile ? notCompiled(source) : yield* this.#compiled(source, served);
+      patterns += compiled.patterns;
       const { misfit } = compiled;
       const problem = misfit && {
-        ...problemAt(text, { offset: place.offset + misfit.offset, message: misfit.message }),
+        ...problemOf({ offset: place.offset + misfit.offset, message: misfit.message }),
         message: `${pathText(["rules", index, ...misfit.path])}: ${misfit.message}`,
       };
       view.push({ key, ...compiled.view, ...(problem && { problem }) });
@@ -72,19 +78,35 @@ export class RuleCompiler {
       misfit ??= { offset: nodeAt(node, path).offset, path, message };
     };
     const rules: (readonly [string, CompiledRule])[] = [];
+    const patterns = new PatternSizes();
     const methods = methodsOf(rule.method, served);
     if (typeof methods === "string") onMisfit(["method"], methods);
     else
       for (const method of methods) {
         yield;
-        rules.push([method.path, yield* compileRule({ key: base, rule, method, mostSteps: this.#mostSteps, onMisfit })]);
+        rules.push([method.path, yield* compileRule({ key: base, rule, method, mostSteps: this.#mostSteps, onMisfit, patterns })]);
       }
-    const view = { name: rule.name ?? "", method: rule.method, enabled: rule.enabled, when: whenText(rule), answer: answerText(rule) };
-    const compiled = { rules, view, misfit };
+    const compiled = { rules, view: viewOf(rule), patterns: patterns.sum, misfit };
     known.set(source, compiled);
     return compiled;
   }
 }
+
+/** Instructions of the patterns of a file's rules, some 85 MB. */
+const mostOfFile = 1_000_000;
+
+function notCompiled({ rule, node }: RuleSource): CompiledSource {
+  const message = "the patterns of the rules before this one are too large together";
+  return { rules: [], view: viewOf(rule), patterns: 0, misfit: { offset: node.offset, path: [], message } };
+}
+
+const viewOf = (rule: ReplyRule): CompiledSource["view"] => ({
+  name: rule.name ?? "",
+  method: rule.method,
+  enabled: rule.enabled,
+  when: whenText(rule),
+  answer: answerText(rule),
+});
 
 /** Returns the problem if there is none. */
 function methodsOf(name: string, served: Served): readonly GrpcMethod[] | string {
