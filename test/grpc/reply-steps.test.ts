@@ -4,7 +4,7 @@ import { RE2JS } from "re2js";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
 import { compileConditions, PatternSizes } from "../../servers/grpc/replies/conditions.ts";
-import { type ParsedReplies, parseReplies } from "../../servers/grpc/replies/parse-replies.ts";
+import { type ParsedReplies, parseReplies, parseRuleText } from "../../servers/grpc/replies/parse-replies.ts";
 import { sizeOfPattern } from "../../servers/grpc/replies/pattern-size.ts";
 import { RuleCompiler } from "../../servers/grpc/replies/reply-rules.ts";
 import { createServedMethods } from "../../servers/grpc/services/served-methods.ts";
@@ -91,6 +91,14 @@ it("[GRPC-355] a script, the conditions of a rule and a text that is no list of 
     expect("problems" in result && result.problems[0]?.message).toMatch(problem);
     expect(count).toBeGreaterThan(20);
   }
+});
+
+it("[GRPC-355] one rule with thousands of messages is read in steps", () => {
+  const stream = Array.from({ length: 5_000 }, () => ({ message: {} }));
+  const text = textOf([{ method: "example.Greeter/StreamData", stream }]);
+  const own = JSON.stringify({ method: "example.Greeter/StreamData", stream });
+  expect(countSteps(parseRuleText(own)).count).toBeGreaterThan(400);
+  expect(read(text).steps).toBeGreaterThan(800);
 });
 
 it("[GRPC-360] nothing of a list that has more steps than are allowed is compiled", async () => {

@@ -1,6 +1,6 @@
 import { createScanner } from "jsonc-parser";
 import { countOf } from "../../core/service/quantity.ts";
-import { deepest, type SourceProblem, tooDeep } from "./json-source.ts";
+import { deepest, type SourceProblem, tokensOfStep, tooDeep } from "./json-source.ts";
 
 export interface Place {
   readonly offset: number;
@@ -15,8 +15,6 @@ export interface DividedFile {
   offsetOf(inFrame: number): number;
 }
 
-/** Tokens between two looks at the clock. */
-const tokensOfStep = 64;
 /** Of the frame, beside its rules and their commas. */
 const mostTokens = 1_000;
 

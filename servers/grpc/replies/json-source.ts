@@ -9,13 +9,16 @@ export interface SourceProblem {
 
 export type JsonSource = { readonly root: Node; readonly value: Json } | { readonly problems: readonly SourceProblem[] };
 
+/** Between two looks at the clock. */
+export const tokensOfStep = 64;
 /** Objects and lists within each other. */
 export const deepest = 100;
 export const mostProblems = 20;
 
-/** Reads JSON that may have comments and commas after the last entry. */
-export function readJson(text: string): JsonSource {
-  const deep = tooDeepAt(text);
+/** Reads JSON that may have comments and commas after the last entry. In a few steps: a text may have ten thousand values. */
+export function* readJson(text: string): Generator<void, JsonSource> {
+  const deep = yield* tooDeepAt(text);
+  yield;
   if (deep !== undefined) return { problems: [tooDeep(deep)] };
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false });
@@ -23,7 +26,9 @@ export function readJson(text: string): JsonSource {
     offset,
     message: expected[printParseErrorCode(error)] ?? "this is not JSON",
   }));
+  yield;
   if (root && problems.length === 0) checkNode(root, problems);
+  yield;
   if (!root && problems.length === 0) problems.push({ offset: 0, message: expected.ValueExpected as string });
   return root && problems.length === 0 ? { root, value: jsonOf(root) } : { problems: problems.slice(0, mostProblems) };
 }
@@ -52,11 +57,12 @@ export const tooDeep = (offset: number): SourceProblem => ({
 });
 
 /** The parser is recursive, so levels are counted first. */
-function tooDeepAt(text: string): number | undefined {
+function* tooDeepAt(text: string): Generator<void, number | undefined> {
   const scanner = createScanner(text, true);
   let depth = 0;
-  while (scanner.getPosition() < text.length) {
+  for (let tokens = 1; scanner.getPosition() < text.length; tokens++) {
     scanner.scan();
+    if (tokens % tokensOfStep === 0) yield;
     const offset = scanner.getTokenOffset();
     const first = text[offset];
     if (first === "{" || first === "[") depth++;

@@ -59,7 +59,7 @@ export function* parseReplies(text: string, limits: ReplyLimits, known: Readonly
   const file = yield* divideFile(text, limits.rules);
   if (!("frame" in file)) return { problems: [problemAt(text, file)] };
   yield;
-  const frame = readFrame(file);
+  const frame = yield* readFrame(file);
   const sources = new Map<string, RuleSource>();
   const rules: ParsedRule[] = [];
   const keyOf = createKeys();
@@ -68,7 +68,7 @@ export function* parseReplies(text: string, limits: ReplyLimits, known: Readonly
   for (const [index, place] of file.rules.entries()) {
     yield;
     const own = text.slice(place.offset, place.offset + place.length);
-    const source = sources.get(own) ?? known.get(own) ?? readRule(own, ["rules", index]);
+    const source = sources.get(own) ?? known.get(own) ?? (yield* readRule(own, ["rules", index]));
     if ("problems" in source) {
       const found = source.problems.map(({ offset, message }) => ({ offset: place.offset + offset, message }));
       (source.isSyntax ? syntax : format).push(...found);
@@ -89,9 +89,9 @@ interface ReadFrame {
   readonly list?: ParsedReplies["list"];
 }
 
-function readFrame({ frame, offsetOf }: DividedFile): ReadFrame {
+function* readFrame({ frame, offsetOf }: DividedFile): Generator<void, ReadFrame> {
   const inFile = ({ offset, message }: SourceProblem) => ({ offset: offsetOf(offset), message });
-  const source = readJson(frame);
+  const source = yield* readJson(frame);
   if ("problems" in source) return { syntax: source.problems.map(inFile), format: [] };
   const { root, value } = source;
   const parsed = fileFrame.safeParse(value);
@@ -106,18 +106,20 @@ interface RuleProblems {
 }
 
 /** `at` is where the rule is in the file. */
-function readRule(text: string, at: readonly PropertyKey[]): RuleSource | RuleProblems {
-  const json = readJson(text);
+function* readRule(text: string, at: readonly PropertyKey[]): Generator<void, RuleSource | RuleProblems> {
+  const json = yield* readJson(text);
   if ("problems" in json) return { isSyntax: true, problems: json.problems };
   const { root, value } = json;
+  yield;
   const parsed = replyRule.safeParse(value);
   if (!parsed.success) return { isSyntax: false, problems: problemsOf(parsed.error, root, at) };
+  yield;
   return { text, node: root, rule: parsed.data, base: baseOf(parsed.data) };
 }
 
 /** The text of one rule without blanks and comments around it; or its problems, with lines from the start of the text. */
-export function parseRuleText(text: string): { readonly text: string } | { readonly problems: readonly ReplyProblem[] } {
-  const source = readRule(text, []);
+export function* parseRuleText(text: string): Generator<void, { readonly text: string } | { readonly problems: readonly ReplyProblem[] }> {
+  const source = yield* readRule(text, []);
   if ("problems" in source) return { problems: source.problems.map((one) => problemAt(text, one)) };
   const { offset, length } = source.node;
   return { text: text.slice(offset, offset + length) };

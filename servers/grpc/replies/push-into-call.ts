@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Json, pushed } from "../../../contract/services/grpc-replies.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
+import { resultOf } from "../../core/turns/work-connection.ts";
 import { packDetail, type StatusDetails, statusDetails } from "../engine/error-details.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
@@ -96,7 +97,7 @@ function detailsOf({ pool }: GrpcMethod, texts: readonly string[]): StatusDetail
 }
 
 function jsonOf(text: string, what: string): Json {
-  const source = readJson(text);
+  const source = resultOf(readJson(text));
   if (!("problems" in source)) return source.value;
   const [problem] = source.problems;
   const { line, column, message } = problemAt(text, problem ?? { offset: 0, message: "it is empty" });

@@ -154,10 +154,10 @@ export async function openReplies({ file, configured, limits, served, turns, log
    * Writes what `next` makes of the rules as they are in its turn. Refuses a broken text, and a file that was changed on disk when nobody
    * has seen that yet, unless `next` compares by itself what it changes.
    */
-  async function write(next: () => string, compares = false): Promise<null> {
+  async function write(next: () => string | Promise<string>, compares = false): Promise<null> {
     const checked = async (hasChanged: boolean): Promise<string> => {
       if (hasChanged && !compares) throw changed();
-      const made = next();
+      const made = await next();
       const result = await run(parseReplies(made, limits, parsed.sources));
       if ("problems" in result) throw brokenText(result.problems);
       checkedNext = result;
@@ -181,7 +181,7 @@ export async function openReplies({ file, configured, limits, served, turns, log
 
   /** The same of one rule, by its own lines. */
   function* problemsOfRule(next: string): Generator<void, readonly ReplyProblem[]> {
-    const rule = parseRuleText(next);
+    const rule = yield* parseRuleText(next);
     if ("problems" in rule) return rule.problems;
     return (yield* problemsOf(`{ "rules": [\n${next}\n] }`)).map(({ line, column, message }) => ({
       line: line - 1,
@@ -231,11 +231,11 @@ export async function openReplies({ file, configured, limits, served, turns, log
           return next;
         }),
       async "reply.save"({ key, before, text: next }) {
-        const rule = parseRuleText(next);
-        if ("problems" in rule) throw brokenText(rule.problems);
         let place = 0;
         await write(
-          () => {
+          async () => {
+            const rule = await run(parseRuleText(next));
+            if ("problems" in rule) throw brokenText(rule.problems);
             const within = current();
             place = key === undefined ? within.rules.length : placeOf(key).index;
             const known = within.rules[place];
