@@ -130,6 +130,10 @@ it("[GRPC-152] what is not JSON, or not of its type, is named with the line and 
   expect(placeOf('{ "raw": "AAE=", "kind": "BIG", "any": [1] }')).toBe("valid");
 });
 
+it("[GRPC-73] the message that is offered first for StreamData asks for some items", () => {
+  expect(JSON.parse(messageOf({ ...firstCall, path: "/example.Greeter/StreamData" }) ?? "{}")).toEqual({ count: 5, prefix: "item" });
+});
+
 it("[GRPC-151] metadata that cannot be sent is named by its name or its value", () => {
   const problemOf = (name: string, value: string) => metadataProblem(name, value)?.of;
   expect(["x-one", "X-Two", "a.b_c-9", "authorization"].map((name) => problemOf(name, "any text"))).toEqual(Array(4).fill(undefined));

@@ -35,7 +35,10 @@ export const tryCallSchema: z.ZodType<TryCall> = z.object({
 
 export const firstCall: TryCall = {
   path: "/example.Greeter/SayHello",
-  messages: [["/example.Greeter/SayHello", '{\n  "name": "world"\n}']],
+  messages: [
+    ["/example.Greeter/SayHello", '{\n  "name": "world"\n}'],
+    ["/example.Greeter/StreamData", '{\n  "count": 5,\n  "prefix": "item"\n}'],
+  ],
   metadata: [],
   deadline: "30",
 };

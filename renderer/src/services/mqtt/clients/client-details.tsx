@@ -79,7 +79,7 @@ export function ClientGone({ clientId, onClose }: { readonly clientId: string; r
   return (
     <section className={styles.details} aria-label={`Client ${shownText(clientId)}`} onKeyDown={onEscape(onClose)}>
       <Head clientId={clientId} onClose={onClose} />
-      <Note className={styles.gone}>The client disconnected and its session ended.</Note>
+      <Note className={styles.gone}>The connection and the session of this client have ended.</Note>
     </section>
   );
 }
