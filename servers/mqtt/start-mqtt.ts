@@ -5,6 +5,7 @@ import { configuredFile, readConfiguredFile } from "../core/config/configured-fi
 import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { loadUsers } from "../core/credentials/users.ts";
 import type { Log } from "../core/service/log.ts";
+import { longStep } from "../core/service/long-step.ts";
 import { countOf } from "../core/service/quantity.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
@@ -40,7 +41,8 @@ import { createTryClient } from "./try/try-client.ts";
 
 export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions, MqttViews>): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
-  const users = await loadUsers([...config.users, ...(await passwordLines(config))]);
+  const lines = config.users.concat(await passwordLines(config));
+  const users = await longStep(context, "hashing passwords", loadUsers(lines));
   if (!config.anonymous && users.count === 0 && config.clientCaFile === "")
     log.warning("Every client is refused: anonymous access is off, and there is no user. Add one, or name a password file.");
   const access = createAccessControl({

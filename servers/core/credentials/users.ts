@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { countText } from "../service/quantity.ts";
+import { ServiceError } from "../service/service-error.ts";
 import { createEvenCheck } from "./even-check.ts";
 import { HashTurns, type LoginClient } from "./login-queue.ts";
 import { hashPassword, isPasswordHash, verifyPassword, workOfHash } from "./passwords.ts";
@@ -44,11 +46,22 @@ async function matchesSecret(secret: string, password: string | Buffer): Promise
   return scram ? verifyByScram(scram, Buffer.from(password)) : verifyPassword(secret, password);
 }
 
-/** Turns each password into two lines, a password hash and one for SCRAM. Lines that hold a hash are unchanged. */
+/** Each takes tens of milliseconds to hash: this many take minutes. */
+const mostPasswords = 10_000;
+
+const isHashed = (secret: string): boolean => isPasswordHash(secret) || parseScram(secret) !== undefined;
+
+/**
+ * Turns each password into two lines, a password hash and one for SCRAM. Lines that hold a hash are unchanged. Throws CONFIG_INVALID, before
+ * anything is hashed, where there are more passwords than can be hashed in reasonable time.
+ */
 export async function hashedLines(lines: readonly string[]): Promise<string[]> {
+  const users = userLines(lines);
+  const passwords = users.filter(({ secret }) => !isHashed(secret)).length;
+  if (passwords > mostPasswords) throw tooManyPasswords(passwords);
   const hashed: string[] = [];
-  for (const { name, secret } of userLines(lines)) {
-    if (isPasswordHash(secret) || parseScram(secret)) hashed.push(`${name}:${secret}`);
+  for (const { name, secret } of users) {
+    if (isHashed(secret)) hashed.push(`${name}:${secret}`);
     else hashed.push(`${name}:${await hashPassword(secret)}`, `${name}:${scramText(await createScramVerifier(secret))}`);
   }
   return hashed;
@@ -61,3 +74,10 @@ function userLines(lines: readonly string[]): { readonly name: string; readonly 
     return colon < 1 || text.startsWith("#") ? [] : [{ name: text.slice(0, colon), secret: text.slice(colon + 1) }];
   });
 }
+
+const tooManyPasswords = (count: number) =>
+  new ServiceError(
+    "CONFIG_INVALID",
+    `${countText(count)} users have a password that is not hashed: at most ${countText(mostPasswords)} are hashed here`,
+    "Hash the passwords, as mosquitto_passwd -U does it for a whole file. If the file is another one, correct its path.",
+  );
