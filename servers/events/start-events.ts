@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../contract/service.ts";
 import { type EventsActions, type EventsViews, eventsActions } from "../../contract/services/events.ts";
-import { configuredFile, fileProblem } from "../core/config/configured-file.ts";
+import { checkConfiguredFile, configuredFile, fileProblem } from "../core/config/configured-file.ts";
 import type { HttpAddress } from "../core/http/http-definition.ts";
 import { serveHttp } from "../core/http/serve-http.ts";
 import { createClientAddress } from "../core/limits/rate-limit-client.ts";
@@ -10,6 +10,7 @@ import { type EventsConfig, eventsConfig } from "./events-config.ts";
 import { createEventsLimits } from "./routes/event-limits.ts";
 import { eventRoutes, eventsCors, eventsErrors } from "./routes/event-routes.ts";
 import { eventsSample } from "./sample-traffic.ts";
+import { databasePlace } from "./store/database-place.ts";
 import { createStore, type StoreConfig } from "./store/open-store.ts";
 import { createStoreAccess, type StoreAccess } from "./store-access.ts";
 
@@ -37,12 +38,19 @@ export async function startEvents(
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
   const clientAddress = createClientAddress({ hops: config.proxyHops, addresses: config.proxyAddresses });
+  const named = databasePlace(config.database);
+  const databaseFile = configuredFile(eventsConfig.shape, config, "database");
+  // Before the store has it open: closing a file ends the locks that this process has on it.
+  if (named.kind === "file") await checkConfiguredFile({ ...databaseFile, path: named.file }, { isMade: true });
   const { access, handlers } = openData(context);
   const problem = access.store.problemBefore?.();
-  if (problem && config.database !== "") {
-    const file = configuredFile(eventsConfig.shape, config, "database");
-    throw fileProblem(file, "is not a readable database", `Correct the path in ${file.env}, or move the file away.`, problem);
-  }
+  if (problem && config.database !== "")
+    throw fileProblem(
+      databaseFile,
+      "is not a readable database",
+      `Correct the path in ${databaseFile.env}, or move the file away.`,
+      problem,
+    );
   // The service goes on: the next request opens a good file in its place.
   if (problem) access.fault(problem);
   const limits = await createEventsLimits(config, { log, show: (view) => context.view("limits", view) });

@@ -31,12 +31,20 @@ export function oneOfField<Name extends string>(shape: { readonly [Field in Name
 /** Throws CONFIG_INVALID where it cannot be read, or is no regular file. */
 export const readConfiguredFile = (file: ConfiguredFile): Promise<string> => orUnreadable(file, readRegularFile(file.path));
 
-/** For a file that is read elsewhere. Throws CONFIG_INVALID. */
-export const checkConfiguredFile = (file: ConfiguredFile): Promise<void> =>
+/** For a file that is read elsewhere, and with `isMade` is made there if it is missing. Throws CONFIG_INVALID. */
+export const checkConfiguredFile = (file: ConfiguredFile, { isMade = false } = {}): Promise<void> =>
   orUnreadable(
     file,
-    openRegularFile(file.path).then((handle) => handle.close()),
+    openRegularFile(file.path).then(
+      (handle) => handle.close(),
+      (error: unknown) => {
+        if (!isMade || !isMissing(error)) throw error;
+      },
+    ),
   );
+
+/** Also where its folder is none: that is told by who makes the file. */
+const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
 
 const orUnreadable = <Result>(file: ConfiguredFile, reading: Promise<Result>): Promise<Result> =>
   reading.catch((cause: unknown) => {

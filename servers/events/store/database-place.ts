@@ -12,6 +12,14 @@ const examples = `a file, file:///path, or ${postgresExample}`;
 
 /** The value of EVENTS_DB: empty, a file, a file URL (RFC 8089), or a PostgreSQL URL. */
 export function databasePlace(text: string): DatabasePlace {
+  const place = placeOf(text);
+  // No system has a file of such a name.
+  return place.kind === "file" && place.file.includes("\0")
+    ? { kind: "unknown", problem: "The name of a file has no NUL character." }
+    : place;
+}
+
+function placeOf(text: string): DatabasePlace {
   if (text === "") return { kind: "standard" };
   if (text.startsWith(":")) return { kind: "unknown", problem: `This is not a file. Write ${examples}.` };
   // It may have a password, and the value of a file is shown.
