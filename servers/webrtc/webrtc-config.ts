@@ -17,10 +17,13 @@ import {
 import { allRequestField, connectionFields, unansweredField } from "../core/http/messages/http-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { mediaFields, mediaLimitFields, mediaTimeFields } from "./media/media-fields.ts";
+import { isPeerEntry } from "./turn/peer-policy.ts";
 
 const turn = <Type extends z.ZodType>(type: Type, meta: Omit<FieldMeta, "group">) => field(type, { ...meta, group: "STUN and TURN" });
 const time = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group" | "unit">) =>
   field(wholeNumber(least, most, standard), { ...meta, unit: "s", group: "Times" });
+
+const peerEntry = z.string().max(100).refine(isPeerEntry, "Write 10.0.0.7, 10.0.0.0/8, loopback, linklocal, uniquelocal or *.");
 
 export const webrtcConfig = z.strictObject({
   port: portField(8_443, {
@@ -73,7 +76,7 @@ export const webrtcConfig = z.strictObject({
     help: "The IPv4 address that clients of other computers get for STUN and TURN, for their relays, and first of those for WHEP and WHIP, while the service is open to the LAN: that of a NAT or a container's host whose ports lead here. Empty: those of this computer.",
     env: "TURN_RELAY_ADDRESS",
   }),
-  allowedPeers: turn(z.array(z.string().max(100)).max(1_000).default(["loopback"]), {
+  allowedPeers: turn(z.array(peerEntry).max(1_000).default(["loopback"]), {
     title: "Allowed peers",
     help: "Where relays may send to: addresses, networks such as 10.0.0.0/8, loopback, linklocal, uniquelocal, or * for all. Loopback is for clients of this computer only. Relays can always reach one another.",
     env: "TURN_ALLOWED_PEERS",

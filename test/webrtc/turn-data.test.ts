@@ -12,6 +12,7 @@ import { Allocation } from "../../servers/webrtc/turn/allocation.ts";
 import { canonicalAddress, createPeerPolicy } from "../../servers/webrtc/turn/peer-policy.ts";
 import { type Relay, RelayPorts } from "../../servers/webrtc/turn/relay-ports.ts";
 import { StreamClient } from "../../servers/webrtc/turn/stream-client.ts";
+import { webrtcConfig } from "../../servers/webrtc/webrtc-config.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
 import {
@@ -62,7 +63,12 @@ describe("TURN data", () => {
       const isAllowed = createPeerPolicy(allowed);
       expect([...right, ...wrong].filter((address) => isAllowed(address, "127.0.0.1"))).toEqual(right);
     }
-    expect(() => createPeerPolicy(["everywhere"])).toThrow(/Allowed peers/);
+  });
+
+  it("[WEBRTC-41] a setting that names no address is refused when it is saved", () => {
+    const entries = webrtcConfig.shape.allowedPeers;
+    for (const right of ["10.0.0.7", "10.0.0.0/8", "2001:db8::/32", "loopback", "*"]) expect(entries.safeParse([right]).success).toBe(true);
+    for (const wrong of ["everywhere", "0.0.0.0/99", "", "10.0.0.0/8/8"]) expect(entries.safeParse([wrong]).success).toBe(false);
   });
 
   it("[WEBRTC-41] an IPv4 address inside of an IPv6 address is checked as that one", () => {

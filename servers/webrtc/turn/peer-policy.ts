@@ -1,6 +1,5 @@
 import { isIP } from "node:net";
 import { compile } from "proxy-addr";
-import { errorText, ServiceError } from "../../core/service/service-error.ts";
 import { addressBytes, addressText } from "../stun/transport-address.ts";
 
 /** Whether a client may exchange data with this address. */
@@ -10,10 +9,10 @@ export type PeerPolicy = (address: string, client: string) => boolean;
  * `allowed` has addresses, networks ("10.0.0.0/8"), and the names loopback, linklocal and uniquelocal; `*` allows every address of one host.
  * An IPv6 address with an IPv4 address inside is checked as that one. Loopback is for clients of this computer only: others would reach
  * what it serves to nobody else. Where the server is not open to the LAN there are no others, whatever address they send from: a browser
- * that may use the camera sends from each address of its computer. Throws CONFIG_INVALID for anything else.
+ * that may use the camera sends from each address of its computer. Throws for anything else (`isPeerEntry`).
  */
 export function createPeerPolicy(allowed: readonly string[], openToLan = true): PeerPolicy {
-  const isListed = allowed.includes("*") ? () => true : compileList(allowed);
+  const isListed = allowed.includes("*") ? () => true : compile([...allowed]);
   return (address, client) => {
     const canonical = canonicalAddress(address);
     if (openToLan && isLoopback(canonical) && !isLoopback(canonicalAddress(client))) return false;
@@ -23,12 +22,12 @@ export function createPeerPolicy(allowed: readonly string[], openToLan = true): 
 
 export const isLoopback = (address: string): boolean => address === "::1" || address.startsWith("127.");
 
-function compileList(allowed: readonly string[]): (address: string, index: number) => boolean {
+/** An entry of `allowed`. */
+export function isPeerEntry(text: string): boolean {
   try {
-    return compile([...allowed]);
-  } catch (cause) {
-    const hint = "Write 10.0.0.7, 10.0.0.0/8, loopback, linklocal, uniquelocal or *.";
-    throw new ServiceError("CONFIG_INVALID", `Allowed peers: ${errorText(cause)}`, hint, { cause });
+    return text === "*" || Boolean(compile([text]));
+  } catch {
+    return false;
   }
 }
 
