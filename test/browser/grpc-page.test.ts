@@ -221,6 +221,11 @@ it("[GRPC-330] a rule is saved before the page knows that it was switched; one t
   await row(page, "only").getByRole("switch").click({ force: true });
   await expect.poll(() => sayHello(clientOf(host), "Ada")).toBe("changed");
 
+  // A page that has not read that it is on again would save it as off.
+  await page.reload();
+  await openTab(page, "Replies");
+  await row(page, "only").click();
+  await expect.poll(() => json.inputValue()).toContain("changed");
   await json.fill('{ "message": "mine" }');
   answers.treat("grpc replies.read", { kind: "late" });
   writeFileSync(file, rules("theirs"));
