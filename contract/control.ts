@@ -144,8 +144,7 @@ export const controlCalls = {
   "service.start": operation<ServiceView>()(oneService),
   "service.stop": operation<ServiceView>()(oneService),
   "service.restart": operation<ServiceView>()(oneService),
-  /** Settles when each built service is running or has failed. */
-  /** With `sample` those that run then are sent sample traffic, also where the caller has left meanwhile. */
+  /** Settles when each built service is running or has failed. With `sample` those that run then are sent sample traffic, also where the caller has left meanwhile. */
   "service.startAll": operation<readonly ServiceView[]>()(z.strictObject({ sample: z.boolean().default(false) })),
   "service.stopAll": operation<readonly ServiceView[]>()(none),
   "service.snippets": operation<readonly Snippet[]>()(oneService),

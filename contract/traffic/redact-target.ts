@@ -3,8 +3,8 @@ import { namesSecret } from "./secret-names.ts";
 
 /** A request target without the values of secret query fields and without userinfo. `onHidden` is called with each of them, as it was written. */
 export function redactTarget(target: string, onHidden?: (value: string) => void): string {
-  const queryAt = target.search(/[?#]/);
-  if (queryAt === -1) return redactFields(redactPath(target, onHidden), onHidden);
+  const found = target.search(/[?#]/);
+  const queryAt = found === -1 ? target.length : found;
   return redactFields(redactPath(target.slice(0, queryAt), onHidden), onHidden) + redactQuery(target.slice(queryAt), onHidden);
 }
 

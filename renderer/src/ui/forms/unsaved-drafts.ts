@@ -19,3 +19,9 @@ export function createUnsavedDrafts<Draft>(): UnsavedDrafts<Draft> {
     },
   };
 }
+
+/** What another window, or an edit of the file, did to a rule of which changes are not saved. */
+export const ruleMeanwhile = {
+  removed: "The rule was removed meanwhile. Save adds it again, Discard leaves it removed.",
+  changed: "The rule was changed meanwhile. Save replaces that, Discard keeps it.",
+};

@@ -10,6 +10,7 @@ import { CommandItems } from "../../../ui/command-items.tsx";
 import type { Command } from "../../../ui/commands.ts";
 import { CodeArea } from "../../../ui/forms/code-area.tsx";
 import { draftForm } from "../../../ui/forms/draft-form.tsx";
+import { ruleMeanwhile } from "../../../ui/forms/unsaved-drafts.ts";
 import { Note } from "../../../ui/panel.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
@@ -105,9 +106,9 @@ export function RuleInspector({
   };
   const isChanged = rule === undefined || text !== saved || problem !== undefined;
   const meanwhile = isRemoved
-    ? "The rule was removed meanwhile. Save adds it again, Discard leaves it removed."
+    ? ruleMeanwhile.removed
     : unsaved !== undefined && base !== saved && text !== saved
-      ? "The rule was changed meanwhile. Save replaces that, Discard keeps it."
+      ? ruleMeanwhile.changed
       : undefined;
   return (
     <InspectorFrame

@@ -144,29 +144,22 @@ function RuleList({ rules, removed, isOpenedRemoved, onEdit, onClose }: RuleList
               </ActionIcon>
             </li>
           ))}
-          {removed.map(
-            ([
-              id,
-              {
-                draft: { filter },
-              },
-            ]) => (
-              <li key={id}>
-                <span className={styles.rule}>
-                  <span className={styles.ruleLine}>
-                    <code>{shownText(filter)}</code>
-                  </span>
+          {removed.map(([id, { draft }]) => (
+            <li key={id}>
+              <span className={styles.rule}>
+                <span className={styles.ruleLine}>
+                  <code>{shownText(draft.filter)}</code>
                 </span>
-                <Badge className={styles.unsaved}>removed, not saved</Badge>
-                <ActionIcon aria-label={`Change the rule for ${filter}`} onClick={() => onEdit(id)}>
-                  <IconPencil size={14} stroke={1.5} />
-                </ActionIcon>
-                <ActionIcon aria-label={`Discard the rule for ${filter}`} onClick={() => keep(id, undefined)}>
-                  <IconTrash size={14} stroke={1.5} />
-                </ActionIcon>
-              </li>
-            ),
-          )}
+              </span>
+              <Badge className={styles.unsaved}>removed, not saved</Badge>
+              <ActionIcon aria-label={`Change the rule for ${draft.filter}`} onClick={() => onEdit(id)}>
+                <IconPencil size={14} stroke={1.5} />
+              </ActionIcon>
+              <ActionIcon aria-label={`Discard the rule for ${draft.filter}`} onClick={() => keep(id, undefined)}>
+                <IconTrash size={14} stroke={1.5} />
+              </ActionIcon>
+            </li>
+          ))}
         </ul>
       )}
       {unsaved.has(newId) && <Note className={styles.aside}>A new rule is not saved: “New rule” opens it again.</Note>}

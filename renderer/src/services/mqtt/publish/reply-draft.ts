@@ -1,4 +1,5 @@
 import type { MqttReplyCondition, MqttReplyParams, MqttReplyRule } from "../../../../../contract/services/mqtt-reply.ts";
+import { ruleMeanwhile } from "../../../ui/forms/unsaved-drafts.ts";
 import { isTopicFilter, problemOfTopic } from "../tree/topic-scope.ts";
 import { noProperties, type PropertyDraft, parseProperties, propertyDraft } from "./property-draft.ts";
 
@@ -54,10 +55,10 @@ export interface UnsavedReply {
 /** What became of the rule since the typing began, other than that it was switched on or off; `saved` is undefined where it was removed. */
 export function changedMeanwhile(unsaved: UnsavedReply | undefined, saved: ReplyDraft | undefined): string | undefined {
   if (!unsaved) return undefined;
-  if (!saved) return "The rule was removed meanwhile. Save adds it again, Discard leaves it removed.";
+  if (!saved) return ruleMeanwhile.removed;
   const { enabled } = saved;
   if (isSameReply({ ...unsaved.base, enabled }, saved) || isSameReply({ ...unsaved.draft, enabled }, saved)) return undefined;
-  return "The rule was changed meanwhile. Save replaces that, Discard keeps it.";
+  return ruleMeanwhile.changed;
 }
 
 /** Whether two have the same fields, in whatever order. */
