@@ -129,6 +129,11 @@ it("[GRPC-112] a rule added on the page answers the next call, and Send in the i
   await message.fill('{ "message": "pushed" }');
   await page.getByRole("button", { name: "Send message" }).click();
   await page.getByText("1 message sent").waitFor();
+  await page.keyboard.press("Escape");
+  await message.waitFor({ state: "hidden" });
+  await page.getByRole("row").filter({ hasText: "EchoBidiStream" }).click();
+  await openTab(page, "Send");
+  expect(await message.inputValue()).toBe('{ "message": "pushed" }');
   await page.getByText("Status", { exact: true }).last().click();
   await page.getByRole("textbox", { name: "Details of the status as JSON" }).fill('{"@type":"RetryInfo","retryDelay":"2s"}');
   await page.getByRole("button", { name: "End with status" }).click();

@@ -113,6 +113,11 @@ it("[GRPC-156] a rule that was switched in the file meanwhile keeps what was typ
   expect(JSON.parse(rebased(next, base).text)).toEqual(JSON.parse(unsaved.text));
   expect(rebased(unsaved, base)).toBe(unsaved);
   expect(rebased(unsaved, '{ "method": "a.B/C", "reply": { "n": 2 } }')).toBe(unsaved);
+  const both = rebased(unsaved, '{ "method": "a.B/C", "reply": { "n": 2 }, "enabled": false }');
+  expect([both.text, both.base].map((text) => JSON.parse(text))).toEqual([
+    { method: "a.B/C", reply: { n: 1 }, enabled: false },
+    { method: "a.B/C", reply: {}, enabled: false },
+  ]);
 });
 
 it("[GRPC-157] a rule is tried with what its conditions name, and its copy has no name", () => {

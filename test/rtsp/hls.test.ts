@@ -62,6 +62,15 @@ describe("HLS", () => {
     expect(() => new HlsMuxer([{ ...video, sps: [] }], options)).toThrow(RangeError);
   });
 
+  it("[RTSP-134] the target duration does not become shorter with the next publisher", () => {
+    const slow = new HlsMuxer([video], options);
+    for (let index = 0; index < 200; index++) slow.push(picture(index, index % 75 === 0));
+    expect(slow.playlist()).toContain("#EXT-X-TARGETDURATION:3");
+    const next = new HlsMuxer([video], options, slow);
+    for (let index = 0; index < 200; index++) next.push(picture(index, index % 25 === 0));
+    expect(next.playlist()).toContain("#EXT-X-TARGETDURATION:3");
+  });
+
   it("[RTSP-132] segments that grow too large, or have no end, are given up; the next one is marked as a discontinuity", () => {
     const muxer = new HlsMuxer([video], { ...options, mostBytes: 1 << 20 });
     let most = 0;

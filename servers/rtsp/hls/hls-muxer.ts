@@ -60,7 +60,7 @@ export class HlsMuxer {
   /** The moment that is zero in the segments. */
   #startSeconds: number | undefined;
   #cutSeconds = 0;
-  /** Of all segments: the target duration may not become shorter (§4.4.3.1). */
+  /** Of all segments, also of publishers before: the target duration may not become shorter (§4.4.3.1). */
   #longestSeconds: number;
   #isWaiting = true;
   #isAfterGap = false;
@@ -70,7 +70,7 @@ export class HlsMuxer {
   /** `before` made the segments until now, of tracks with other parameter sets or of another publisher: the numbers go on. */
   constructor(tracks: readonly Track[], options: HlsOptions, before?: HlsMuxer) {
     this.#options = options;
-    this.#longestSeconds = options.segmentSeconds;
+    this.#longestSeconds = before ? before.#longestSeconds : options.segmentSeconds;
     this.#tracks = tracks.filter(isMp4Track);
     let index = 0;
     this.#open = tracks.map((track) =>

@@ -32,22 +32,38 @@ export const canPush = ({ method, path, status, aborted }: GrpcCall): boolean =>
   (method?.pattern === "server stream" || method?.pattern === "bidi stream") &&
   !path.startsWith("/grpc.");
 
+interface PushDraft {
+  readonly kind: Pushed["kind"];
+  /** JSON; undefined for the template of the type. */
+  readonly message: string | undefined;
+  readonly code: GrpcStatusName;
+  readonly statusMessage: string;
+  /** JSON of the list of details. */
+  readonly details: string;
+}
+const firstDraft: PushDraft = { kind: "message", message: undefined, code: "UNAVAILABLE", statusMessage: "", details: "" };
+/** By the path of the method: what was typed is there again when the inspector was closed, or shows another of its calls. */
+const typedDrafts = new Map<string, PushDraft>();
+
 /** Sends a message, a status or the end into an open call. The method's handler or its rules go on as well. */
 export function PushPanel({ row, detail }: { readonly row: number; readonly detail: GrpcCall }) {
   const client = useControl();
   const schema = useGrpcSchema(detail.method?.revision).value;
   const responseType = detail.method?.responseType ?? "";
-  const [kind, setKind] = useState<Pushed["kind"]>("message");
-  const [typed, setTyped] = useState<string>();
-  const [code, setCode] = useState<GrpcStatusName>("UNAVAILABLE");
-  const [message, setMessage] = useState("");
-  const [typedDetails, setTypedDetails] = useState("");
+  const [draft, setDraft] = useState(() => typedDrafts.get(detail.path) ?? firstDraft);
+  const { kind, code, statusMessage } = draft;
+  const change = (part: Partial<PushDraft>) => {
+    const next = { ...draft, ...part };
+    typedDrafts.set(detail.path, next);
+    setRefused(undefined);
+    setDraft(next);
+  };
   const [sent, setSent] = useState(0);
   const [refused, setRefused] = useState<string>();
   const template = useMemo(() => templateText(schema, responseType), [schema, responseType]);
-  const json = typed ?? template;
+  const json = draft.message ?? template;
   const check = useMemo(() => checkMessage(schema, responseType, json), [schema, responseType, json]);
-  const details = detailsOf(typedDetails);
+  const details = detailsOf(draft.details);
   const wrong = {
     message: check.state === "invalid" ? check.problem : undefined,
     status: "problem" in details ? details.problem : undefined,
@@ -59,7 +75,7 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
         return { kind, json: sentText(json) };
       case "status": {
         const values = ("value" in details && details.value) || [];
-        return { kind, status: { code: grpcStatusNames.indexOf(code), message, details: values.map((one) => JSON.stringify(one)) } };
+        return { kind, status: { code: grpcStatusNames.indexOf(code), message: statusMessage, details: values.map((one) => JSON.stringify(one)) } };
       }
       case "end":
         return { kind };
@@ -86,10 +102,7 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
           aria-label="What to send"
           data={kinds}
           value={kind}
-          onChange={(value) => {
-            setRefused(undefined);
-            setKind(value as Pushed["kind"]);
-          }}
+          onChange={(value) => change({ kind: value as Pushed["kind"] })}
         />
       }
     >
@@ -102,7 +115,7 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
                 <code>{responseType}</code>
               </Caption>
               {json !== template && (
-                <Button size="compact-xs" variant="subtle" title="Every field with its default" onClick={() => setTyped(undefined)}>
+                <Button size="compact-xs" variant="subtle" title="Every field with its default" onClick={() => change({ message: undefined })}>
                   Template
                 </Button>
               )}
@@ -113,22 +126,19 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
               maxRows={18}
               error={wrong !== undefined}
               value={json}
-              onChange={(next) => {
-                setRefused(undefined);
-                setTyped(next);
-              }}
+              onChange={(message) => change({ message })}
             />
           </>
         )}
         {kind === "status" && (
           <FormStack>
             <FormColumns>
-              <StatusSelect value={code} onChange={(name) => setCode(name as GrpcStatusName)} />
+              <StatusSelect value={code} onChange={(name) => change({ code: name as GrpcStatusName })} />
               <TextInput
                 aria-label="Message of the status"
                 placeholder="message"
-                value={message}
-                onChange={(event) => setMessage(event.currentTarget.value)}
+                value={statusMessage}
+                onChange={(event) => change({ statusMessage: event.currentTarget.value })}
               />
             </FormColumns>
             <CodeArea
@@ -137,8 +147,8 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
               minRows={2}
               maxRows={8}
               error={wrong !== undefined}
-              value={typedDetails}
-              onChange={setTypedDetails}
+              value={draft.details}
+              onChange={(details) => change({ details })}
             />
           </FormStack>
         )}

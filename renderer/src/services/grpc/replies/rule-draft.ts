@@ -44,12 +44,16 @@ export interface UnsavedRule {
   readonly typed?: RuleDraft | undefined;
 }
 
-/** If the rule was only switched on or off in the file meanwhile, the changed text is switched too. */
+/** Takes over that the rule was switched on or off in the file meanwhile. If nothing else was changed there, the text there is what the changes are about. */
 export function rebased(unsaved: UnsavedRule, saved: string): UnsavedRule {
-  const { enabled: _, ...before } = parsed(unsaved.base) ?? {};
-  const { enabled, ...after } = parsed(saved) ?? {};
-  if (unsaved.base === saved || JSON.stringify(before) !== JSON.stringify(after)) return unsaved;
-  return { ...unsaved, base: saved, text: withField(unsaved.text, ["enabled"], enabled) };
+  const now = parsed(saved);
+  if (unsaved.base === saved || !now) return unsaved;
+  const { enabled: wasEnabled, ...before } = parsed(unsaved.base) ?? {};
+  const { enabled, ...after } = now;
+  const isOnlySwitched = JSON.stringify(before) === JSON.stringify(after);
+  if (enabled === wasEnabled && !isOnlySwitched) return unsaved;
+  const switched = (text: string) => (enabled === wasEnabled ? text : withField(text, ["enabled"], enabled));
+  return { ...unsaved, base: isOnlySwitched ? saved : switched(unsaved.base), text: switched(unsaved.text) };
 }
 
 /** The text of a rule without its name, which another rule has. */
