@@ -4,16 +4,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isPortFree, nextFreePort, parseLsof, pidInNetstat, portHolder } from "../../servers/supervisor/port-doctor.ts";
-import { holdPort } from "../support/port-holder.ts";
+import { holdPort, holdUdpPort } from "../support/port-holder.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
-
-/** One that no connection of another program has by chance as a port of TCP. */
-async function heldUdpPort() {
-  for (let tried = 0; ; tried++) {
-    const held = await holdPort(0, "127.0.0.1", "udp");
-    if (tried === 20 || (await isPortFree(held.port, false, "tcp"))) return held;
-  }
-}
 
 describe("port doctor", () => {
   it.skipIf(process.platform === "win32")("[BL-62] names the process that listens, by the program's name", async () => {
@@ -41,7 +33,7 @@ describe("port doctor", () => {
   });
 
   it.skipIf(process.platform === "win32")("[BL-154] names who holds a UDP port, which is free for TCP", async () => {
-    const { pid, port } = await heldUdpPort();
+    const { pid, port } = await holdUdpPort();
     expect(await portHolder(port, "udp")).toEqual({ name: "node", pid });
     expect(await portHolder(port, "tcp")).toBeUndefined();
     expect([await isPortFree(port, false, "udp"), await isPortFree(port, false, "tcp")]).toEqual([false, true]);

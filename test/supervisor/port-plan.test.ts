@@ -10,7 +10,8 @@ import { defineService } from "../../servers/core/service/service.ts";
 import { rtspService } from "../../servers/rtsp/rtsp-service.ts";
 import { configuredPorts, createPortPlan, type PortUse, portUses } from "../../servers/supervisor/port-plan.ts";
 import { nodeSpawner } from "../../servers/supervisor/spawner.ts";
-import { holdPort } from "../support/port-holder.ts";
+import { freePort } from "../support/free-port.ts";
+import { holdPort, holdUdpPort } from "../support/port-holder.ts";
 import { builtServers } from "../support/start-backlot.ts";
 import { supervise } from "./supervise.ts";
 
@@ -119,7 +120,7 @@ describe("port plan", () => {
   });
 
   it("[BL-154] a port for both transports moves to one that is free for both", async () => {
-    const holder = await holdPort(0, "127.0.0.1", "udp");
+    const holder = await holdUdpPort();
     const [tcp, udp] = uses({ turnPort: holder.port });
     const all = plan([tcp as PortUse, udp as PortUse]);
     expect(await all.check(tcp as PortUse)).toBeUndefined();
@@ -180,8 +181,9 @@ describe("ports of our own", () => {
 
   it("[BL-156] a service whose port belongs to another service says so, and offers a free one", async () => {
     const { dashboard, port } = await supervise();
+    // The next one is free until the service listens on it.
+    await dashboard.call("config.write", { ...http, values: { port: await freePort() } });
     await dashboard.call("service.start", http);
-    await dashboard.call("config.write", { ...http, values: { port: port("http") } });
     await dashboard.call("config.write", { id: "mqtt", values: { port: port("http") } });
     const checks = await dashboard.call("port.check", {});
     expect(checks.find(({ service }) => service === "mqtt")).toMatchObject({
