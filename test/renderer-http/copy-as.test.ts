@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { exec, execFile, execFileSync, spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { HeaderList } from "../../contract/traffic/http.ts";
 import { copyAs, type Replay, replayOf } from "../../renderer/src/inspectors/http/copy-as.ts";
@@ -132,7 +133,7 @@ describe("curl", () => {
     const found = replayOf(recorded as unknown as Parameters<typeof replayOf>[0], undefined);
     expect(copyAs("curl", { ...found, origin: "http://127.0.0.1:8081" })).toBe(
       [
-        "# Replace TOKEN: the recording does not contain the value of Authorization, Cookie.",
+        ": 'Replace TOKEN: the recording does not contain the value of Authorization, Cookie.'",
         "curl http://127.0.0.1:8081/ \\",
         "  -H 'Authorization: Bearer TOKEN' \\",
         "  -H 'Cookie: TOKEN'",
@@ -146,15 +147,15 @@ describe("curl", () => {
     const body = { bytes: 30, base64: Buffer.from(text).toString("base64"), hiddenIn: 30 };
     const recorded = { request: { method: "POST", target: "/login", httpVersion: "1.1", headers: [], body }, connection: {} };
     const found = replayOf(recorded as unknown as Parameters<typeof replayOf>[0], undefined);
-    expect(copyAs("curl", found).split("\n", 1)).toEqual(["# Replace •••: the recording hides passwords and tokens of the body."]);
+    expect(copyAs("curl", found).split("\n", 1)).toEqual([": 'Replace •••: the recording hides passwords and tokens of the body.'"]);
     const cut = { ...recorded, request: { ...recorded.request, body: { ...body, bytes: 40 } } };
     const ofCut = replayOf(cut as unknown as Parameters<typeof replayOf>[0], undefined);
-    expect(copyAs("curl", ofCut)).toMatch(/^# The last 10 bytes of the body were not recorded\.\n# Replace •••/);
+    expect(copyAs("curl", ofCut)).toMatch(/^: 'The last 10 bytes of the body were not recorded\.'\n: 'Replace •••/);
   });
 
   it.each([
-    ["Content-Length", "2000", "# The last 1995 bytes of the body were not recorded."],
-    ["Transfer-Encoding", "chunked", "# The last bytes of the body were not recorded."],
+    ["Content-Length", "2000", ": 'The last 1995 bytes of the body were not recorded.'"],
+    ["Transfer-Encoding", "chunked", ": 'The last bytes of the body were not recorded.'"],
   ])("[BL-500] says of a body that came in part that the rest is missing: %s", (name, value, note) => {
     const body = { bytes: 5, base64: Buffer.from("hello").toString("base64"), isPart: true };
     const recorded = { request: { method: "POST", target: "/a", httpVersion: "1.1", headers: [[name, value]], body }, connection: {} };
@@ -163,7 +164,7 @@ describe("curl", () => {
   });
 
   it("says that a body is cut", () => {
-    expect(copyAs("curl", replay({ method: "POST", body: bytes("a"), missingBytes: 9 }))).toMatch(/^# The last 9 bytes/);
+    expect(copyAs("curl", replay({ method: "POST", body: bytes("a"), missingBytes: 9 }))).toMatch(/^: 'The last 9 bytes/);
   });
 });
 
@@ -194,8 +195,7 @@ describe("what a real shell and a real engine send", () => {
 
   /** Not execFileSync: the server lives in this process. */
   async function inShell(command: string): Promise<void> {
-    const { exec } = await import("node:child_process");
-    await new Promise<void>((resolve, reject) => exec(command, (error) => (error ? reject(error) : resolve())));
+    await promisify(exec)(command);
   }
 
   const hard = '@it\x27s "quoted"\n$HOME `x` \\n ü €';
@@ -225,12 +225,21 @@ describe("what a real shell and a real engine send", () => {
     expect(seen.at(-1)?.url).toBe("/a[1]/{b}/../c?q='x'&y=$(z)");
   });
 
+  it("[BL-440] curl: a note with a name that a client chose is one word too, also for a shell that has no comments", async () => {
+    const name = "x-token`echo$IFS\"it\"|cat&'!";
+    const command = copyAs("curl", { ...request(), toFillIn: [name] });
+    const [note = ""] = command.split("\n", 1);
+    const { stdout } = await promisify(execFile)("bash", ["-c", `printf '%s|' ${note}`]);
+    expect(stdout).toBe(`:|Replace TOKEN: the recording does not contain the value of ${name}.|`);
+    await inShell(command);
+    expectHard();
+  });
+
   it("[BL-440] curl of PowerShell: what it passes on are curl's options, whatever they contain", async () => {
     const command = copyAs("powershell", request());
     expect(command).toMatch(/^\$OutputEncoding = \[Text\.UTF8Encoding\]::new\(\)\n@'\n/);
     const [, input] = /\n@'\n([\s\S]*?)\n'@ \| curl\.exe --config -$/.exec(command) ?? [];
     expect(input).not.toMatch(/^'@/m);
-    const { spawn } = await import("node:child_process");
     const curl = spawn("curl", ["--config", "-"], { stdio: ["pipe", "ignore", "ignore"] });
     curl.stdin.end(input);
     await new Promise((resolve) => curl.once("exit", resolve));
@@ -254,7 +263,6 @@ describe("what a real shell and a real engine send", () => {
 
   it("[BL-468] curl with a body that is too long for one argument", async () => {
     const body = bytes(`it's ${"ü".repeat(100_000)}`);
-    const { spawn } = await import("node:child_process");
     const shell = spawn("bash", [], { stdio: ["pipe", "ignore", "ignore"] });
     shell.stdin.end(`${copyAs("curl", replay({ origin, method: "POST", body }))}\n`);
     await new Promise((resolve) => shell.once("exit", resolve));

@@ -1,7 +1,7 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { type HeaderList, type HttpExchangeFacts, wholeBytes } from "../../../../contract/traffic/http.ts";
 import { hidden, isHidden } from "../../../../contract/traffic/secret-headers.ts";
-import { cmdQuoted, inBash, isWindows, powerShellInput, shellQuoted } from "../../ui/copy/shells.ts";
+import { cmdQuoted, inBash, isWindows, powerShellInput, shellNote, shellQuoted } from "../../ui/copy/shells.ts";
 import { originOfConnection } from "../../ui/texts/address.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
@@ -125,14 +125,16 @@ export function bodyText(body: Uint8Array): string | undefined {
   }
 }
 
-function notes({ missingBytes, hidesInBody = false, toFillIn = [] }: Replay, comment: string): string {
+function notes({ missingBytes, hidesInBody = false, toFillIn = [] }: Replay, note: (text: string) => string): string {
   const lines = [
     ...(missingBytes ? [`The last ${missingBytes === "unknown" ? "" : `${missingBytes} `}bytes of the body were not recorded.`] : []),
     ...(hidesInBody ? [`Replace ${hidden}: the recording hides passwords and tokens of the body.`] : []),
     ...(toFillIn.length > 0 ? [`Replace ${placeholder}: the recording does not contain the value of ${toFillIn.join(", ")}.`] : []),
   ];
-  return lines.map((line) => `${comment} ${line}\n`).join("");
+  return lines.map((line) => `${note(line)}\n`).join("");
 }
+
+const commentedBy = (mark: string) => (text: string) => `${mark} ${text}`;
 
 interface CurlOption {
   /** "-H", "--globoff" */
@@ -184,7 +186,7 @@ function asCurl(replay: Replay): string {
   const words = [...optionWords([...options, ...sent], shellQuoted), ...(isPiped ? ["--data-binary @-"] : [])];
   const decoded = text === undefined ? `printf %s ${shellQuoted(toBase64(body))} | base64 -d` : `printf %s ${shellQuoted(text)}`;
   const pipe = isPiped ? `${decoded} | ` : "";
-  return `${notes(replay, "#")}${pipe}curl ${words.join(" \\\n  ")}`;
+  return `${notes(replay, shellNote)}${pipe}curl ${words.join(" \\\n  ")}`;
 }
 
 /** curl's options and the body, where it is text. */
@@ -200,13 +202,13 @@ function asCurlInCmd(replay: Replay): string {
     if (quoted === undefined) throw notCopied("cmd reads ASCII only.", `Copy it as ${copyFormatTitles.powershell}.`);
     return quoted;
   });
-  return `${notes(replay, "rem")}curl ${words.join(" ^\n  ")}`;
+  return `${notes(replay, commentedBy("rem"))}curl ${words.join(" ^\n  ")}`;
 }
 
 /** Windows PowerShell passes no quotes in arguments: curl reads its options from the standard input (https://curl.se/docs/manpage.html#-K). */
 function asCurlInPowerShell(replay: Replay): string {
   const lines = textOptions(replay, "PowerShell").map(({ name, value }) => (value === undefined ? name : `${name} = "${inConfig(value)}"`));
-  return `${notes(replay, "#")}${powerShellInput(lines, "curl.exe --config -")}`;
+  return `${notes(replay, commentedBy("#"))}${powerShellInput(lines, "curl.exe --config -")}`;
 }
 
 const inConfig = (value: string): string => value.replaceAll(/[\\"\n\r\t\v]/g, (character) => configEscapes[character] ?? "");
@@ -244,7 +246,7 @@ function asJavaScript(replay: Replay): string {
     replay.body.length > 0 && (replay.method === "GET" || replay.method === "HEAD")
       ? `// fetch refuses a body with ${replay.method}.\n`
       : "";
-  return `${notes(replay, "//")}${note}const response = await ${call};\nconsole.log(response.status, await response.text());`;
+  return `${notes(replay, commentedBy("//"))}${note}const response = await ${call};\nconsole.log(response.status, await response.text());`;
 }
 
 function asPython(replay: Replay): string {
@@ -261,7 +263,7 @@ function asPython(replay: Replay): string {
   }
   const imports = replay.body.length > 0 && text === undefined ? "import base64\n\nimport requests" : "import requests";
   const call = `response = requests.request(\n${lines.join("\n")}\n)`;
-  return `${notes(replay, "#")}${joins}${imports}\n\n${call}\nprint(response.status_code, response.text)`;
+  return `${notes(replay, commentedBy("#"))}${joins}${imports}\n\n${call}\nprint(response.status_code, response.text)`;
 }
 
 const isSameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();

@@ -140,7 +140,7 @@ for (const track of stream.getTracks()) connection.addTransceiver(track, { direc
 ${exchange(`${http}/whip/mine`)}
 // Everybody may play it now: ${http}/whep/mine`;
     case "gstreamer":
-      return `# With the plugins in Rust (gst-plugins-rs)
+      return `: 'With the plugins in Rust (gst-plugins-rs)'
 gst-launch-1.0 videotestsrc is-live=true ! whipclientsink video-caps=video/x-h264 signaller::whip-endpoint=${http}/whip/mine`;
     case "obs":
       return `Settings, Stream

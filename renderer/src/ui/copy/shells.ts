@@ -9,6 +9,9 @@ export function shellQuoted(text: string): string {
   return `$'${text.replaceAll(escapedInQuotes, (character) => shortEscapes[character] ?? octal(character))}'`;
 }
 
+/** A line that does nothing, for whoever reads the command. No comment: zsh reads what is typed or pasted after a # like any other words. */
+export const shellNote = (text: string): string => `: ${shellQuoted(text)}`;
+
 /**
  * As a word of Windows' cmd.exe for a program that reads its arguments as Microsoft's C runtime does; undefined where cmd has no way to write
  * it. A caret before each character that cmd or the runtime could read, also the quotes: cmd takes nothing for quoted then.
