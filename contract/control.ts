@@ -108,6 +108,8 @@ export interface RowDetail {
 export interface LogPage {
   /** Oldest first. */
   readonly lines: readonly LogLine[];
+  /** There may be older ones: the answer has as many as were asked for, or as fit in it. */
+  readonly hasOlder: boolean;
   readonly kept: number;
 }
 

@@ -33,6 +33,8 @@ const lineBytes = 150;
 const maxLineLength = 8_192;
 
 const partCharacters = 256 << 10;
+/** Of the texts of an answer. */
+const answeredCharacters = 1 << 20;
 
 export function createLogStore(): LogStore {
   const all = new LineLog(ringLimits);
@@ -58,10 +60,14 @@ export function createLogStore(): LogStore {
       const matches = createMatcher(query);
       const lines: LogLine[] = [];
       let before = query.before ?? Number.POSITIVE_INFINITY;
-      const isFull = () => lines.length === query.limit;
+      let characters = 0;
+      const isFull = () => lines.length === query.limit || characters >= answeredCharacters;
       const take = (some: Iterable<LogLine>) => {
         for (const line of some) {
-          if (line.seq < before && matches(line)) lines.push(line);
+          if (line.seq < before && matches(line)) {
+            lines.push(line);
+            characters += line.text.length;
+          }
           before = Math.min(before, line.seq);
           if (isFull()) return;
         }
@@ -69,13 +75,13 @@ export function createLogStore(): LogStore {
       if (query.notable) {
         const found = [...notable.values()].flatMap((ring) => [...ring.oldestFirst()]).filter((line) => line.seq < before && matches(line));
         found.sort((one, other) => one.seq - other.seq);
-        return { lines: newestOfEach(found, query.limit), kept: notableKept() };
+        return { lines: newestOfEach(found, query.limit), hasOlder: false, kept: notableKept() };
       }
       for (let some = all.before(before); some && !isFull(); some = all.before(before)) {
         take(some);
         yield;
       }
-      return { lines: lines.reverse(), kept: all.size };
+      return { lines: lines.reverse(), hasOlder: isFull(), kept: all.size };
     },
     newest(count) {
       const lines: LogLine[] = [];

@@ -267,7 +267,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
               line.seq < (params.before ?? Number.POSITIVE_INFINITY) &&
               line.text.includes(text ?? ""),
           );
-          return { lines: found.slice(-limit), kept: lines.length };
+          return { lines: found.slice(-limit), hasOlder: found.length > limit, kept: lines.length };
         }
         case "rate.history":
           return history(seconds, points);

@@ -251,7 +251,7 @@ describe("the log's list", () => {
           ({ seq, ...each }) =>
             seq < before && (level === "debug" || each.level === level) && (source === undefined || each.source === source),
         );
-        return { lines: lines.slice(-limit), kept: kept.length };
+        return { lines: lines.slice(-limit), hasOlder: lines.length > limit, kept: kept.length };
       },
       nextFrame: atOnce,
       filter: { level: "debug", text: "" },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type LogLevel, logLevels, logText } from "../../contract/log.ts";
+import { type LogLevel, type LogLine, logLevels, logText } from "../../contract/log.ts";
 import { createLogStore, type LogQuery } from "../../servers/supervisor/log-store.ts";
 import type { Steps } from "../../servers/supervisor/traffic/turns.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -67,6 +67,18 @@ describe("log store", () => {
     expect(notable().kept).toBe(502 + notable({ source: "rtsp" }).lines.length);
   });
 
+  it("[BL-48] answers with some megabyte of text at most, and says that there are older lines", () => {
+    const store = createLogStore();
+    for (let index = 0; index < 1_000; index++) store.add("http", entry("x".repeat(8_000)));
+    const read = (before?: number) => result(store.read({ ...all, limit: 50_000, before }));
+    const page = read();
+    expect(page).toMatchObject({ hasOlder: true, kept: 1_000 });
+    expect(page.lines.length).toBe(132);
+    expect(page.lines.at(-1)?.seq).toBe(1_000);
+    expect(read(page.lines[0]?.seq).lines.at(-1)?.seq).toBe(868);
+    expect(read(100)).toMatchObject({ hasOlder: false, lines: { length: 99 } });
+  });
+
   it("[BL-48] cuts a long line and states its length", () => {
     const line = createLogStore().add("http", entry("x".repeat(10_000)));
     expect(line.text).toBe(`${"x".repeat(8_192)}… (10000 characters)`);
@@ -93,7 +105,10 @@ describe("log store", () => {
       entry: { at: 1_700_000_000_000 + index / 4, level: logLevels[random.below(4)] ?? "info", text: `${index} ${texts[random.below(4)]}` },
     }));
     for (const { source, entry } of added) store.add(source, entry);
-    const { lines, kept } = result(store.read(all));
+    const { kept } = result(store.read({ ...all, limit: 1 }));
+    const lines: LogLine[] = [];
+    for (let page = result(store.read(all)); lines.unshift(...page.lines) && page.hasOlder; )
+      page = result(store.read({ ...all, before: lines[0]?.seq }));
     const expected = added.map(({ source, entry }, index) => ({ seq: index + 1, source, ...entry })).slice(-kept);
     expect(lines.map((line) => ({ ...line, text: line.text.slice(0, 8_192) }))).toEqual(
       expected.map((line) => ({ ...line, text: line.text.slice(0, 8_192) })),

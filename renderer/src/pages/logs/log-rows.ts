@@ -44,8 +44,8 @@ export const createLogRows = ({ read, ...options }: LogRowsOptions): LogRows =>
     isFiltering: isFilteringLog,
     isSame: () => true,
     async read(filter, { before, limit }) {
-      const { lines } = await read({ ...filter, ...(before && { before: before.seq }), limit });
-      return { rows: lines.toReversed(), hasOlder: lines.length === limit };
+      const { lines, hasOlder } = await read({ ...filter, ...(before && { before: before.seq }), limit });
+      return { rows: lines.toReversed(), hasOlder };
     },
   });
 
