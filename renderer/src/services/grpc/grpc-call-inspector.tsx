@@ -72,7 +72,9 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
             isOpen: row.tone === "pending",
             onClose,
           }),
-          ...(canPush(detail) ? [{ name: "send", title: "Send", content: <PushPanel key={detail.path} row={row.id} detail={detail} /> }] : []),
+          ...(canPush(detail)
+            ? [{ name: "send", title: "Send", content: <PushPanel key={detail.path} row={row.id} detail={detail} /> }]
+            : []),
           {
             name: "call",
             title: "Call",

@@ -75,7 +75,10 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
         return { kind, json: sentText(json) };
       case "status": {
         const values = ("value" in details && details.value) || [];
-        return { kind, status: { code: grpcStatusNames.indexOf(code), message: statusMessage, details: values.map((one) => JSON.stringify(one)) } };
+        return {
+          kind,
+          status: { code: grpcStatusNames.indexOf(code), message: statusMessage, details: values.map((one) => JSON.stringify(one)) },
+        };
       }
       case "end":
         return { kind };
@@ -115,7 +118,12 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
                 <code>{responseType}</code>
               </Caption>
               {json !== template && (
-                <Button size="compact-xs" variant="subtle" title="Every field with its default" onClick={() => change({ message: undefined })}>
+                <Button
+                  size="compact-xs"
+                  variant="subtle"
+                  title="Every field with its default"
+                  onClick={() => change({ message: undefined })}
+                >
                   Template
                 </Button>
               )}

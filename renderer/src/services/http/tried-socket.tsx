@@ -10,7 +10,7 @@ import { formatTook } from "../../ui/texts/time.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import { fromBase64 } from "../../viewer/decode/bytes.ts";
 import { previewLine } from "../../viewer/payload-preview.ts";
-import { AnswerHead, AnswerNote, AnswerSection } from "../try/answer-pane.tsx";
+import { AnswerHead, AnswerNote, AnswerSection, AnswerWords } from "../try/answer-pane.tsx";
 import { shownMessages, TriedMessages } from "../try/tried-messages.tsx";
 import { showInLive } from "./request-try.tsx";
 
@@ -55,6 +55,7 @@ function Socket({ state }: { readonly state: Tried }) {
         facts={factsOf(state)}
         onShowInLive={row === undefined ? undefined : () => showInLive(row)}
       />
+      {state.state === "closed" && state.reason !== "" && <AnswerWords>{shownText(state.reason)}</AnswerWords>}
       {(state.state === "connecting" || state.state === "refused" || state.state === "failed") && count === 0 ? (
         <AnswerNote>{whyNotOpen(state)}</AnswerNote>
       ) : (
@@ -109,7 +110,6 @@ function factsOf(state: Tried): string {
     state.state === "open" && `opened in ${formatTook(state.openedMs)}`,
     state.state === "open" && state.protocol !== "" && `subprotocol ${shownText(state.protocol)}`,
     state.state === "closed" && formatTook(state.tookMs),
-    state.state === "closed" && state.reason !== "" && shownText(state.reason),
   ];
   return facts.filter(Boolean).join(" · ");
 }

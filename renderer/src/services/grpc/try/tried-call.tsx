@@ -8,14 +8,13 @@ import { formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatTook } from "../../../ui/texts/time.ts";
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
-import { AnswerHead, AnswerNote, AnswerSection } from "../../try/answer-pane.tsx";
+import { AnswerHead, AnswerNote, AnswerSection, AnswerWords } from "../../try/answer-pane.tsx";
 import { shownMessages, TriedMessages } from "../../try/tried-messages.tsx";
 import { DeadlineLeft } from "../deadline-left.tsx";
 import { messagePreview } from "../message-preview.ts";
 import { MessageViewer } from "../message-viewer.tsx";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
 import { StatusDetailsView } from "../status-details-view.tsx";
-import styles from "./grpc-try.module.css";
 
 type Tried = Exclude<GrpcTried, { readonly state: "untried" }>;
 
@@ -70,7 +69,7 @@ function Call({ state, asked }: { readonly state: Tried; readonly asked: string 
         onShowInLive={() => goTo(servicePage("grpc", "live"))}
       />
       {state.path !== asked && <AnswerNote>{`Of the call of ${shownText(state.path)} at ${clockTime(state.at)}.`}</AnswerNote>}
-      {state.state === "ended" && state.status.message !== "" && <p className={styles.why}>{shownText(state.status.message)}</p>}
+      {state.state === "ended" && state.status.message !== "" && <AnswerWords>{shownText(state.status.message)}</AnswerWords>}
       {state.state === "ended" && <StatusDetailsView trailers={state.trailers} revision={state.revision} />}
       <Messages state={state} />
       {state.headers && <HeaderListView title="Response headers" headers={state.headers} />}
