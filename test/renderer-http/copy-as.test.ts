@@ -1,5 +1,5 @@
 import { exec, execFile, execFileSync, spawn } from "node:child_process";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -177,7 +177,13 @@ interface Seen {
 
 describe("what a real shell and a real engine send", () => {
   const seen: Seen[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer(answer);
+  // Of a CONNECT too: the server hands out its socket.
+  server.on("connect", ({ method, url, headers }, socket) => {
+    seen.push({ method, url, headers, body: Buffer.alloc(0) });
+    socket.end("HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n");
+  });
+  function answer(request: IncomingMessage, response: ServerResponse) {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
@@ -185,7 +191,7 @@ describe("what a real shell and a real engine send", () => {
       // A real engine keeps its connection for the next request, which is none of this test.
       response.writeHead(200, { Connection: "close" }).end();
     });
-  });
+  }
   let origin = "";
   beforeAll(async () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -226,13 +232,33 @@ describe("what a real shell and a real engine send", () => {
   });
 
   it("[BL-440] curl: a note with a name that a client chose is one word too, also for a shell that has no comments", async () => {
-    const name = "x-token`echo$IFS\"it\"|cat&'!";
+    const name = 'x-token`echo$IFS"it"|cat&\'!';
     const command = copyAs("curl", { ...request(), toFillIn: [name] });
     const [note = ""] = command.split("\n", 1);
     const { stdout } = await promisify(execFile)("bash", ["-c", `printf '%s|' ${note}`]);
     expect(stdout).toBe(`:|Replace TOKEN: the recording does not contain the value of ${name}.|`);
     await inShell(command);
     expectHard();
+  });
+
+  it.each([
+    ["OPTIONS", "*"],
+    ["CONNECT", "@127.0.0.1:1/x"],
+    ["CONNECT", "evil.example:80"],
+    ["GET", "http://other.example/a?b#c"],
+    ["GET", "/a?b#c"],
+  ])("[BL-579] curl sends %s %s to the service, and to nobody else", async (method, target) => {
+    const fields = replay({ origin, method, target });
+    await inShell(copyAs("curl", fields));
+    expect(seen.at(-1)).toMatchObject({ method, url: target });
+    for (const format of ["javascript", "python"] as const) expect(() => copyAs(format, fields)).toThrow(/sends paths only/);
+  });
+
+  it("[BL-579] fetch sends the path of a target in absolute form", async () => {
+    const program = copyAs("javascript", replay({ origin, target: "http://other.example?b=[1]" }));
+    await new (Object.getPrototypeOf(async () => {}).constructor)("console", program)({ log: () => {} });
+    expect(seen.at(-1)?.url).toBe("/?b=[1]");
+    expect(copyAs("python", replay({ origin, target: "HTTPS://other.example:8443/a" }))).toContain(`"${origin}/a"`);
   });
 
   it("[BL-440] curl of PowerShell: what it passes on are curl's options, whatever they contain", async () => {

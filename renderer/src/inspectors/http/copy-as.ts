@@ -6,13 +6,14 @@ import { originOfConnection } from "../../ui/texts/address.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
 import { keepsMore, notCopied } from "../kind-commands.ts";
+import { pathOfTarget } from "./replay-target.ts";
 
 /** A request to be written as a command or program. */
 export interface Replay {
   readonly method: string;
   /** "http://127.0.0.1:8080", without a slash at its end. */
   readonly origin: string;
-  /** Path and query. */
+  /** As in the request line. */
   readonly target: string;
   readonly httpVersion?: string;
   readonly headers: HeaderList;
@@ -153,12 +154,15 @@ function curlOptions({ method, headers: all, target, origin, body }: Replay): re
   const implied = body.length > 0 ? "POST" : "GET";
   if (method === "HEAD") flag("head");
   else if (method !== implied) options.push({ flag: "-X", name: "request", value: method });
+  const isPath = target.startsWith("/") && pathOfTarget(target) !== undefined;
+  // Behind an origin it would name another host or port, or be cut.
+  if (!isPath) options.push({ flag: "--request-target", name: "request-target", value: target });
   // curl reads brackets and braces as ranges, and removes dot segments.
-  if (/[[\]{}]/.test(target)) flag("globoff");
-  if (/(^|\/)\.\.?(\/|$|\?)/.test(target)) flag("path-as-is");
+  else if (/[[\]{}]/.test(target)) flag("globoff");
+  if (isPath && /(^|\/)\.\.?(\/|$|\?)/.test(target)) flag("path-as-is");
   // HTTP/2 has no upgrade, and its answer is in the head.
   if (has(all, "upgrade")) for (const name of ["http1.1", "include"]) flag(name);
-  options.push({ flag: "", name: "url", value: origin + target });
+  options.push({ flag: "", name: "url", value: isPath ? origin + target : `${origin}/` });
   for (const [name, value] of headers) {
     if (name.toLowerCase() === "accept-encoding" && /gzip|deflate|br/.test(value)) flag("compressed");
     // An empty value is written with a semicolon; otherwise curl drops the header.
@@ -223,6 +227,13 @@ const configEscapes: Readonly<Record<string, string>> = {
 
 const literal = (text: string) => JSON.stringify(text);
 
+/** For a program that has no other way to name a target. */
+function urlOf({ origin, target }: Replay, program: string): string {
+  const path = pathOfTarget(target);
+  if (path === undefined) throw notCopied(`${program} sends paths only, and its target is none.`, `Copy it as ${copyFormatTitles.curl}.`);
+  return origin + path;
+}
+
 function asJavaScript(replay: Replay): string {
   const headers = sentHeaders(replay.headers);
   const text = bodyText(replay.body);
@@ -240,7 +251,7 @@ function asJavaScript(replay: Replay): string {
     const value = text === undefined ? `Uint8Array.from(atob(${literal(toBase64(replay.body))}), (c) => c.charCodeAt(0))` : literal(text);
     lines.push(`  body: ${value},`);
   }
-  const url = literal(replay.origin + replay.target);
+  const url = literal(urlOf(replay, "fetch"));
   const call = lines.length === 0 ? `fetch(${url})` : `fetch(${url}, {\n${lines.join("\n")}\n})`;
   const note =
     replay.body.length > 0 && (replay.method === "GET" || replay.method === "HEAD")
@@ -255,7 +266,7 @@ function asPython(replay: Replay): string {
   const repeated = headers.map(([name]) => name).filter((name) => sent.filter(([other]) => isSameName(other, name)).length > 1);
   const joins = repeated.length === 0 ? "" : `# requests sends a field once: the values of ${repeated.join(", ")} are joined.\n`;
   const text = bodyText(replay.body);
-  const lines = [`    ${literal(replay.method)},`, `    ${literal(replay.origin + replay.target)},`];
+  const lines = [`    ${literal(replay.method)},`, `    ${literal(urlOf(replay, "requests"))},`];
   if (headers.length > 0)
     lines.push("    headers={", ...headers.map(([name, value]) => `        ${literal(name)}: ${literal(value)},`), "    },");
   if (replay.body.length > 0) {

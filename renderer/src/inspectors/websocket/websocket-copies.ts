@@ -5,6 +5,8 @@ import { inBash, shellQuoted } from "../../ui/copy/shells.ts";
 import { originOfConnection } from "../../ui/texts/address.ts";
 import { decodeText, fromBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
+import { pathOfTarget } from "../http/replay-target.ts";
+import { notCopied } from "../kind-commands.ts";
 
 export interface WebSocketReplay {
   /** "http://127.0.0.1:8080" */
@@ -22,7 +24,7 @@ export const webSocketReplay = (
   message?: WebSocketReplay["message"],
 ): WebSocketReplay => ({
   origin: originOfConnection(service, connection),
-  target: request.target,
+  target: pathOfTarget(request.target) ?? request.target,
   headers: request.headers,
   ...(message && { message }),
 });
@@ -30,7 +32,10 @@ export const webSocketReplay = (
 /** RFC 6455 §4.1: header fields that the client generates for each handshake. */
 export const ownHeaders = /^(host|connection|upgrade|content-length|sec-websocket-(key|version|extensions|protocol))$/i;
 
-const urlOf = ({ origin, target }: WebSocketReplay): string => `${origin.replace(/^http/, "ws")}${target}`;
+function urlOf({ origin, target }: WebSocketReplay): string {
+  if (!target.startsWith("/")) throw notCopied("Its target is not a path.", "No client opens a WebSocket with it.");
+  return `${origin.replace(/^http/, "ws")}${target}`;
+}
 
 /** "chat, other" */
 export const namesIn = (list: string): string[] =>

@@ -4,6 +4,7 @@ import { tryMethods } from "../../../../contract/services/http.ts";
 import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { isHidden, isSecretHeader } from "../../../../contract/traffic/secret-headers.ts";
 import { bodyText, partOfBody, type Replay, sentHeaders } from "../../inspectors/http/copy-as.ts";
+import { pathOfTarget } from "../../inspectors/http/replay-target.ts";
 import { notForTry } from "../../inspectors/kind-commands.ts";
 import { createHandover } from "../../pages/service/handover.ts";
 import { targetWithoutCredentials, withoutCredentialText, withoutCredentialValues } from "../../ui/credentials.ts";
@@ -57,8 +58,8 @@ export function tryOfExchange({ request }: HttpExchangeFacts, takesBytes = false
   if (request.unparsed) throw notForTry("It is no valid request.");
   const method = tryMethods.find((known) => known === request.method);
   if (!method) throw notForTry(`Try does not send ${request.method}.`);
-  const target = request.target.replace(/^https?:\/\/[^/?]*/i, "");
-  if (!target.startsWith("/")) throw notForTry("Its target is not a path.");
+  const target = pathOfTarget(request.target);
+  if (target === undefined) throw notForTry("Its target is not a path.");
   const bytes = fromBase64(request.body.base64);
   const part = partOfBody(request);
   if (part && (request.body.isPart || request.body.hiddenIn === undefined)) throw notForTry(part.why, part.hint);
