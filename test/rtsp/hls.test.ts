@@ -71,6 +71,24 @@ describe("HLS", () => {
     expect(next.playlist()).toContain("#EXT-X-TARGETDURATION:3");
   });
 
+  it.each([3, 3_600])("[RTSP-135] times that go back by %d s begin a discontinuity, and the segments go on", (seconds) => {
+    const opus: Track = { kind: "audio", codec: "opus", clockRate: 48_000, channels: 2 };
+    const muxer = new HlsMuxer([video, opus], options);
+    for (let index = 0; index < 300; index++) {
+      // The sound comes to the new times half a second after the pictures.
+      const back = index < 120 ? 0 : seconds;
+      const soundBack = index < 132 ? 0 : seconds;
+      const at = 4_000 * 3_600 * 25 + index * 3_600;
+      muxer.push({ ...picture(0, index % 25 === 0), pts: at - back * 90_000, dts: at - back * 90_000 });
+      const heard = 4_000 * 25 * 1_920 + index * 1_920 - soundBack * 48_000;
+      muxer.push({ track: 1, units: [Buffer.alloc(100)], pts: heard, dts: heard, isKey: true });
+    }
+    const playlist = muxer.playlist() ?? "";
+    expect(playlist).toMatch(/#EXT-X-MEDIA-SEQUENCE:[4-9]/);
+    expect(playlist.match(/EXTINF:[\d.]+/g)).toEqual(new Array(4).fill("EXTINF:1.00000"));
+    expect(muxer.dropped).toBeLessThan(130);
+  });
+
   it("[RTSP-132] segments that grow too large, or have no end, are given up; the next one is marked as a discontinuity", () => {
     const muxer = new HlsMuxer([video], { ...options, mostBytes: 1 << 20 });
     let most = 0;

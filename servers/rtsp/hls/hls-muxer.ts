@@ -29,11 +29,15 @@ interface OpenTrack {
   last: Frame | undefined;
   /** Of the first sample. */
   decodeTime: number;
+  /** The decoding time of the newest frame. */
+  newest: number;
 }
 
 const keptBehindPlaylist = 3;
 /** What has no key frame for longer is no stream that can be cut. */
 const longestSegmentSeconds = 60;
+/** Times that go back by more have begun anew, as those of a publisher whose clock was set. */
+const longestStepBackSeconds = 1;
 /** Written in one step: more than pictures and sound of the longest segment are. */
 const mostFrames = 10_000;
 
@@ -74,7 +78,7 @@ export class HlsMuxer {
     this.#tracks = tracks.filter(isMp4Track);
     let index = 0;
     this.#open = tracks.map((track) =>
-      isMp4Track(track) ? { index: index++, clockRate: track.clockRate, samples: [], last: undefined, decodeTime: 0 } : undefined,
+      isMp4Track(track) ? { index: index++, clockRate: track.clockRate, samples: [], last: undefined, decodeTime: 0, newest: Number.NEGATIVE_INFINITY } : undefined,
     );
     const videoIndex = tracks.findIndex(({ kind }) => kind === "video");
     const cutting = this.#open[videoIndex] ?? this.#open.find((track) => track);
@@ -90,6 +94,8 @@ export class HlsMuxer {
   push(frame: Frame): void {
     const track = this.#open[frame.track];
     if (!track) return;
+    if (frame.dts < track.newest - longestStepBackSeconds * track.clockRate) this.#beginAnew();
+    track.newest = frame.dts;
     const seconds = frame.dts / track.clockRate;
     if (track === this.#cutting && frame.isKey) this.#atKey(seconds);
     if (this.#isWaiting || seconds < (this.#startSeconds ?? 0)) {
@@ -216,6 +222,12 @@ export class HlsMuxer {
     const oldest = this.#segments.shift();
     this.#bytes -= oldest?.bytes.length ?? 0;
     if (oldest?.isAfterGap) this.#forgottenGaps++;
+  }
+
+  /** Other tracks come to the new times later. */
+  #beginAnew(): void {
+    this.#giveUp();
+    this.#startSeconds = undefined;
   }
 
   #giveUp(): void {
