@@ -26,6 +26,9 @@ describe("shell quoting", () => {
     ['$(rm -rf /) `x` "y" \\', "'$(rm -rf /) `x` \"y\" \\'"],
     ["a\nb", "'a\nb'"],
     ["ünï", "'ünï'"],
+    ["=ls", "'=ls'"],
+    ["a=b", "a=b"],
+    ["!a\nb", "'!a\nb'"],
   ])("%j becomes %s", (text, quoted) => {
     expect(shellQuoted(text)).toBe(quoted);
     expect(execFileSync("sh", ["-c", `printf %s ${quoted}`], { encoding: "utf8" })).toBe(text);
@@ -55,6 +58,12 @@ describe("shell quoting", () => {
     const text = "--b\r\n\tit's \u001b[1m \\n 100% !x \u007f\u0085 ü\r\n0";
     const quoted = shellQuoted(text);
     expect(quoted).toBe(String.raw`$'--b\r\n\tit\047s \033[1m \\n 100% \041x \177\302\205 ü\r\n0'`);
+    expect(execFileSync("bash", ["-c", `printf %s ${quoted}`], { encoding: "utf8" })).toBe(text);
+  });
+
+  it.each(["a\n^b^c", "it's\nhi!"])("[BL-340] %j has no line in which bash finds its history", (text) => {
+    const quoted = shellQuoted(text);
+    expect(quoted).not.toMatch(/\n|!/);
     expect(execFileSync("bash", ["-c", `printf %s ${quoted}`], { encoding: "utf8" })).toBe(text);
   });
 

@@ -7,6 +7,7 @@ import { MpegTsMuxer } from "../../servers/rtsp/mpegts/mpegts-muxer.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { loop, streamKinds } from "./containers.ts";
 import { lacksFfmpeg, runProgram } from "./media-programs.ts";
+import { h264Pps, h264Sps } from "./mp4-builder.ts";
 
 const packetsOf = (bytes: Buffer) =>
   Array.from({ length: bytes.length / 188 }, (_, index) => bytes.subarray(index * 188, (index + 1) * 188));
@@ -41,6 +42,19 @@ describe("MPEG-TS", () => {
     }
     expect(references).toBe(240);
     expect([...counters.keys()].sort()).toEqual([0, 0x100, 0x101, 0x1000].sort());
+  });
+
+  it("[RTSP-140] says where the clock references begin anew, as the times of a publisher whose clock was set", () => {
+    const video: Track = { kind: "video", codec: "h264", clockRate: 90_000, sps: [h264Sps], pps: [h264Pps] };
+    const muxer = new MpegTsMuxer([video]);
+    const isAnew = [10, 10.04, 10.02, 10.08, 3, 3.04].map((seconds) => {
+      const dts = seconds * 90_000;
+      const [packet] = packetsOf(muxer.push({ track: 0, units: [Buffer.of(0x41)], pts: dts, dts, isKey: false })).filter(
+        (one) => pidOf(one) === 0x100,
+      );
+      return ((packet?.[5] as number) & 0x80) !== 0;
+    });
+    expect(isAnew).toEqual([false, false, false, false, true, false]);
   });
 
   it("[RTSP-140] every size of a frame fits", () => {

@@ -78,7 +78,9 @@ export class HlsMuxer {
     this.#tracks = tracks.filter(isMp4Track);
     let index = 0;
     this.#open = tracks.map((track) =>
-      isMp4Track(track) ? { index: index++, clockRate: track.clockRate, samples: [], last: undefined, decodeTime: 0, newest: Number.NEGATIVE_INFINITY } : undefined,
+      isMp4Track(track)
+        ? { index: index++, clockRate: track.clockRate, samples: [], last: undefined, decodeTime: 0, newest: Number.NEGATIVE_INFINITY }
+        : undefined,
     );
     const videoIndex = tracks.findIndex(({ kind }) => kind === "video");
     const cutting = this.#open[videoIndex] ?? this.#open.find((track) => track);

@@ -10,6 +10,8 @@ const tablesEverySeconds = 0.5;
 /** Times begin here, so that the clock reference, which is ahead of them, is not negative. */
 const startTicks = 90_000;
 const clockLeadTicks = 18_000;
+/** A clock that goes back by more was set, or another one began. */
+const mostTicksBack = 90_000;
 
 /**
  * MPEG-TS (ISO/IEC 13818-1) of one stream: H.264 and H.265 with delimiters and parameter sets, AAC in ADTS, Opus. What it returns for a key
@@ -22,6 +24,8 @@ export class MpegTsMuxer {
   readonly #clockStream: ProgramStream;
   readonly #wrappers: readonly ((frame: Frame) => readonly Buffer[])[];
   #tablesAtSeconds = Number.NEGATIVE_INFINITY;
+  /** Of the clock's stream. */
+  #newest = Number.NEGATIVE_INFINITY;
 
   constructor(tracks: readonly Track[]) {
     let pid = firstPid;
@@ -44,6 +48,8 @@ export class MpegTsMuxer {
     const ticksOf = (time: number) => startTicks + Math.round((time * 90_000) / clockRate);
     const dts = ticksOf(frame.dts);
     const isClock = stream === this.#clockStream;
+    const isClockAnew = isClock && dts < this.#newest - mostTicksBack;
+    if (isClock) this.#newest = dts;
     const unit: TimedUnit = {
       pid: stream.pid,
       streamId: kind === "video" ? 0xe0 : stream.track.codec === "aac" ? 0xc0 : 0xbd,
@@ -51,6 +57,7 @@ export class MpegTsMuxer {
       pts: ticksOf(frame.pts),
       dts,
       clockReference: isClock ? dts - clockLeadTicks : undefined,
+      isClockAnew,
       isRandomAccess: frame.isKey,
       isBounded: kind === "audio",
     };

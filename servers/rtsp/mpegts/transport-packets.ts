@@ -6,6 +6,8 @@ export interface TimedUnit {
   readonly pts: number;
   readonly dts: number;
   readonly clockReference: number | undefined;
+  /** The clock reference does not go on from the one before (§2.4.3.5, discontinuity_indicator). */
+  readonly isClockAnew: boolean;
   readonly isRandomAccess: boolean;
   /** Its PES packet has a length; pictures may be longer than that can say. */
   readonly isBounded: boolean;
@@ -67,7 +69,7 @@ function writeField(bytes: Buffer, start: number, size: number, unit: TimedUnit 
   bytes[start] = size - 1;
   if (size === 1) return;
   const reference = unit?.clockReference;
-  bytes[start + 1] = (unit?.isRandomAccess ? 0x40 : 0) | (reference === undefined ? 0 : 0x10);
+  bytes[start + 1] = (unit?.isClockAnew ? 0x80 : 0) | (unit?.isRandomAccess ? 0x40 : 0) | (reference === undefined ? 0 : 0x10);
   let position = start + 2;
   if (reference !== undefined) {
     const base = wrapped(reference);

@@ -1,12 +1,19 @@
 /**
  * As a word of a POSIX shell: within single quotes only the quote itself is special. A terminal drops or changes control characters that are
- * pasted, but for tabs and line feeds: a text with others is escaped, as bash, zsh and POSIX.1-2024 read it. Also a shell that does not know
- * such quotes takes it for one word, as no quote is inside.
+ * pasted, but for tabs and line feeds, and bash looks in the lines within a quote for its history: such a text is escaped, as bash, zsh and
+ * POSIX.1-2024 read it. Also a shell that does not know such quotes takes it for one word, as no quote is inside. A = that begins a bare word names a
+ * program in zsh.
  */
 export function shellQuoted(text: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  if (!hasControls.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
+  if (!hasControls.test(text) && !namesHistory(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
   return `$'${text.replaceAll(escapedInQuotes, (character) => shortEscapes[character] ?? octal(character))}'`;
+}
+
+/** From its second line on: "^old^new" at the start of one, and before bash 5 "!" too. */
+function namesHistory(text: string): boolean {
+  const lineEnd = text.indexOf("\n");
+  return lineEnd >= 0 && (text.includes("\n^") || text.includes("!", lineEnd));
 }
 
 /** A line that does nothing, for whoever reads the command. No comment: zsh reads what is typed or pasted after a # like any other words. */
