@@ -263,6 +263,46 @@ it("[MQTT-443] CONNECTs come before what others wait for, for some of each turn,
   expect(resumed).toEqual([...Array(5).fill("fresh"), ...Array(3).fill("usual")]);
 });
 
+it("[MQTT-551] after a connection was accepted clients have little time in a turn, and then connections are accepted for as long as it took", async () => {
+  let now = 0;
+  const scheduler = new FlushScheduler(() => now);
+  const outputs = Array.from({ length: 40 }, () => slowlyWritten(scheduler, () => now++));
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+  const written = () => outputs.filter(({ receiver }) => receiver.received.length > 0).length;
+  /** What is done in each of so many turns, in each of which a connection is accepted. */
+  const turnsOf = async (count: number) => {
+    const done: number[] = [];
+    for (let turn = 0; turn < count; turn++) {
+      const before = written();
+      scheduler.accepted();
+      await tick();
+      now += 0.5;
+      done.push(written() - before);
+    }
+    return done;
+  };
+  for (const { target } of outputs) target.output.put(Buffer.from("a"));
+  await tick();
+  expect(written()).toBe(4);
+  expect(scheduler.isBehind).toBe(true);
+  // A millisecond of writing in a turn, and three turns of half a millisecond in which nothing is written.
+  expect(await turnsOf(8)).toEqual([1, 0, 0, 0, 1, 0, 0, 0]);
+  while (scheduler.isBehind) await tick();
+  expect(written()).toBe(40);
+});
+
+it("[MQTT-551] what is written at the end of the service is written at once, also after a connection was accepted", async () => {
+  let now = 0;
+  const scheduler = new FlushScheduler(() => now);
+  const { receiver, target } = slowlyWritten(scheduler, () => now++);
+  scheduler.accepted();
+  await new Promise((resolve) => setImmediate(resolve));
+  scheduler.accepted();
+  target.output.put(Buffer.from("a"));
+  scheduler.flush();
+  expect(receiver.received).toHaveLength(1);
+});
+
 it("a message for many clients is in memory once, however many have not read it yet", () => {
   const scheduler = new FlushScheduler(() => 0);
   const memories = new Set<ArrayBufferLike>();

@@ -9,14 +9,22 @@ export interface ListenOptions extends Pick<DualStackOptions, "port" | "openToLa
   readonly createServer: () => Server;
   /** The bound that the service has for its connections: for one that it refuses, no other connection of the process gives way. */
   readonly places?: ServicePlaces | undefined;
+  /** For a service with turns of its own: a connection was accepted, or refused. */
+  readonly onAccepted?: (() => void) | undefined;
 }
 
 /** See `bindDualStack`. */
-export const listenTcp = ({ createServer, places, ...options }: ListenOptions): Promise<number> =>
-  bindDualStack({ ...options, transport: "tcp", bind: (port, host) => listen(createServer(), places, port, host) });
+export const listenTcp = ({ createServer, places, onAccepted, ...options }: ListenOptions): Promise<number> => {
+  function createCounted(): Server {
+    const server = createServer();
+    addOpenSockets(server, places);
+    if (onAccepted) server.on("connection", onAccepted);
+    return server;
+  }
+  return bindDualStack({ ...options, transport: "tcp", bind: (port, host) => listen(createCounted(), port, host) });
+};
 
-async function listen(server: Server, places: ServicePlaces | undefined, port: number, host: string): Promise<BoundSocket> {
-  addOpenSockets(server, places);
+async function listen(server: Server, port: number, host: string): Promise<BoundSocket> {
   server.listen({ port, host, ipv6Only: host.includes(":"), backlog: 2_048 });
   await once(server, "listening");
   const address = server.address();

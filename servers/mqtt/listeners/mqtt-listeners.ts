@@ -38,7 +38,8 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
   const isOriginAllowed = createOriginCheck(allowedOrigins);
   // The engine decides who gives way to one more, and `tlsHandshakes` where it is not a connection of the engine yet.
   const { places } = engine;
-  const listen = (port: number, createServer: () => Server) => listenTcp({ port, openToLan, onStop, places, createServer });
+  const onAccepted = () => engine.scheduler.accepted();
+  const listen = (port: number, createServer: () => Server) => listenTcp({ port, openToLan, onStop, places, onAccepted, createServer });
 
   // For the upgrade; then the same time applies to the CONNECT.
   const requestTimes = { headersTimeout: connectTimeoutMs, requestTimeout: connectTimeoutMs, connectionsCheckingInterval: 250 };
@@ -71,6 +72,7 @@ export async function startListeners(options: ListenersOptions): Promise<Listene
       openToLan,
       onStop,
       places,
+      onAccepted,
       certificates,
       turns,
       tlsHandshakes,

@@ -1,4 +1,5 @@
 import { FairOrder } from "../../../core/turns/fair-order.ts";
+import { systemCpuMs } from "../../../core/turns/thread-cpu.ts";
 import { SharedSlab, SlabPool } from "./shared-slab.ts";
 import { UnreadLoad } from "./unread-load.ts";
 
@@ -18,6 +19,12 @@ interface Waiting {
   /** Of the client, as `rateLimitKey` has it; the broker's own is empty. */
   readonly key: string;
   readonly resume: () => void;
+}
+
+interface Moment {
+  readonly ms: number;
+  /** CPU time of the thread; undefined where the system does not tell it. */
+  readonly cpuMs: number | undefined;
 }
 
 /** Addresses take turns; what waits for clients of one comes in order. */
@@ -43,6 +50,11 @@ const gatheredMs = 1;
 const sliceMs = 4;
 /** In one turn of the event loop, of handling the packets of all clients that send many. */
 const turnMs = 10;
+/**
+ * The same after a connection was accepted: libuv accepts one in a turn, so those behind it wait for as many turns. It is followed by turns in which
+ * connections are accepted and little else is done, for as long as it took: in the queue of the operating system there are no turns of addresses.
+ */
+const acceptingTurnMs = 1;
 /** Of it for CONNECTs before what others wait for: thousands may come at once. */
 const freshMs = 2;
 /** In one of so many flushes those with much work have some time, even if the turn is over. */
@@ -98,12 +110,25 @@ export class FlushScheduler {
   private broadcasts = 0;
   private beganLast = false;
   private turnStartedAt: number | undefined = undefined;
+  private hasAccepted = false;
+  /** Connections are accepted, and clients have no time in this turn. */
+  private acceptsOnly = false;
+  /** So long, from then on. */
+  private acceptsMs = 0;
+  private acceptsFrom: Moment = { ms: 0, cpuMs: 0 };
+  /** Of the turn, for clients. */
+  private lengthMs = turnMs;
+  /** The last turn after a connection was accepted in which more was done than to accept others. */
+  private beganAt: Moment = { ms: 0, cpuMs: 0 };
   private scheduled = false;
   private scheduledAt = 0;
   private readonly now: () => number;
+  private readonly cpuMs: (() => number) | undefined;
 
-  constructor(now: () => number = () => performance.now(), unread = new UnreadLoad()) {
-    this.now = now;
+  /** `now` replaces both clocks. */
+  constructor(now?: () => number, unread = new UnreadLoad()) {
+    this.now = now ?? (() => performance.now());
+    this.cpuMs = now ? undefined : systemCpuMs;
     this.unread = unread;
   }
 
@@ -124,9 +149,42 @@ export class FlushScheduler {
     const { arrivals } = this;
     const quiet = arrivals === this.arrivalsSeen;
     this.arrivalsSeen = arrivals;
-    if (quiet || this.now() - this.scheduledAt >= gatheredMs) this.flush();
+    if (quiet || this.now() - this.scheduledAt >= gatheredMs) this.takeTurn();
     else setImmediate(this.endTick);
   };
+
+  /** A listener has just accepted a connection. */
+  accepted(): void {
+    this.hasAccepted = true;
+    this.schedule();
+  }
+
+  private readonly takeTurn = (): void => {
+    const { hasAccepted } = this;
+    this.hasAccepted = false;
+    if (hasAccepted && !this.acceptsOnly && this.lengthMs === acceptingTurnMs) {
+      this.acceptsMs = Math.min(this.since(this.beganAt), turnMs);
+      this.acceptsFrom = this.moment();
+    }
+    this.acceptsOnly = hasAccepted && this.since(this.acceptsFrom) < this.acceptsMs;
+    if (this.acceptsOnly) {
+      setImmediate(this.takeTurn);
+      return;
+    }
+    this.lengthMs = hasAccepted ? acceptingTurnMs : turnMs;
+    if (hasAccepted) this.beganAt = this.moment();
+    this.flush();
+  };
+
+  private moment(): Moment {
+    return { ms: this.now(), cpuMs: this.cpuMs?.() };
+  }
+
+  /** Milliseconds, without those in which other programs had the processor. */
+  private since({ ms, cpuMs }: Moment): number {
+    const passed = this.now() - ms;
+    return cpuMs === undefined || !this.cpuMs ? passed : Math.min(passed, this.cpuMs() - cpuMs);
+  }
 
   /** Full buffers are set aside until it is their output's turn: nothing may be written yet, or not that much at once. */
   get setsAside(): boolean {
@@ -144,6 +202,7 @@ export class FlushScheduler {
    * `parts`: how many times as much those have that ask.
    */
   isTurnOver(parts = 1): boolean {
+    if (this.acceptsOnly) return true;
     const now = this.now();
     if (this.turnStartedAt === undefined) {
       this.turnStartedAt = now;
@@ -151,7 +210,7 @@ export class FlushScheduler {
         this.turnStartedAt = undefined;
       });
     }
-    return now - this.turnStartedAt >= parts * turnMs || this.hasMuchToCommit?.() === true;
+    return now - this.turnStartedAt >= parts * this.lengthMs || this.hasMuchToCommit?.() === true;
   }
 
   /**
@@ -229,7 +288,7 @@ export class FlushScheduler {
       this.isBehind = true;
       this.resumeFirst();
       this.scheduled = true;
-      setImmediate(this.flush);
+      setImmediate(this.takeTurn);
       return;
     }
     this.isBehind = false;
@@ -255,7 +314,7 @@ export class FlushScheduler {
   /** Gives the outputs for which there was no time. */
   private writeSlice(outputs: Flushable[]): Flushable[] {
     if (outputs.length === 0) return outputs;
-    const until = this.now() + sliceMs;
+    const until = this.now() + Math.min(sliceMs, this.lengthMs);
     let written = 0;
     do (outputs[written++] as Flushable).flush();
     while (written < outputs.length && this.now() < until);
@@ -272,7 +331,7 @@ export class FlushScheduler {
     const { calm, fresh } = this.lines;
     for (let count = calm.length; count > 0 && !this.isTurnOver(); count--) calm.shift()?.();
     if (fresh.length === 0) return;
-    const until = this.now() + freshMs;
+    const until = this.now() + Math.min(freshMs, this.lengthMs);
     for (let count = fresh.length; count > 0 && this.now() < until && !this.isTurnOver(); count--) fresh.shift()?.();
   }
 
@@ -282,7 +341,7 @@ export class FlushScheduler {
     for (let count = usual.length; count > 0 && this.hasTime; count--) usual.shift()?.();
     // Others may use up each turn.
     if (this.turns % turnsOfMuch === 0 && !this.isBehind) {
-      if (this.isTurnOver()) this.turnStartedAt = this.now() - turnMs + timeOfMuchMs;
+      if (this.isTurnOver()) this.turnStartedAt = this.now() - this.lengthMs + Math.min(timeOfMuchMs, this.lengthMs);
       this.resumeMuch();
     }
     for (let count = much.length + this.waitingToBegin.length; count > 0 && this.hasTime; count--) this.resumeMuch();
