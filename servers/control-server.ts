@@ -65,6 +65,23 @@ const standardUnreadBytes = 128 << 20;
 /** Of all answers, which share the bytes of a file. A browser pauses a download until its user has chosen a folder. */
 const unreadLimits = { allUnsentBytes: 256 << 20, unreadTimeoutMs: 600_000 };
 const standardWithoutToken = 256;
+/**
+ * A browser sends the cookies that any port of the host has set, such as those of a service or of the program under test: enough of them would keep the dashboard
+ * out of the browser. It needs none.
+ */
+const heads = { bytes: 256 << 10, refusal: refusalOfCookies() };
+
+function refusalOfCookies(): string {
+  const text =
+    "The browser sent more than 256 KiB of cookies, which another port of this host has set. They are deleted now: load the page again.\n";
+  const fields = [
+    "Content-Type: text/plain; charset=utf-8",
+    `Content-Length: ${text.length}`,
+    'Clear-Site-Data: "cookies"',
+    "Connection: close",
+  ];
+  return `HTTP/1.1 431 Request Header Fields Too Large\r\n${fields.join("\r\n")}\r\n\r\n${text}`;
+}
 /** A page offers two: the protocol and its token. */
 const mostProtocols = 4;
 /** Of a WebSocket with a wrong token: the close frame is enough (RFC 6455 §5.5). */
@@ -187,6 +204,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     turns,
     // curl --http2 asks for "h2c", and takes an answer by HTTP/1.1.
     ({ headers }) => headers.upgrade?.toLowerCase() === "websocket",
+    heads,
   );
 
   port = await listenTcp({

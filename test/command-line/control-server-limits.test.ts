@@ -235,3 +235,17 @@ it("[BL-495] of dashboards that read nothing those with most are disconnected, u
   ports[9]?.post(frame);
   await answer;
 });
+
+it("[BL-580] cookies that other ports of the host have set do not keep the dashboard out", async () => {
+  const { port } = await start();
+  const answerTo = async (cookieBytes: number) => {
+    const socket = await client(port);
+    socket.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\nCookie: a=${"x".repeat(cookieBytes)}\r\n\r\n`);
+    const parts: Buffer[] = [];
+    socket.on("data", (part: Buffer) => parts.push(part));
+    await once(socket, "close");
+    return Buffer.concat(parts).toString();
+  };
+  expect(await answerTo(250_000)).toMatch(/^HTTP\/1\.1 200 [\s\S]*<!doctype html>/);
+  expect(await answerTo(300_000)).toMatch(/^HTTP\/1\.1 431 [\s\S]*\r\nClear-Site-Data: "cookies"\r\n[\s\S]*load the page again/);
+});

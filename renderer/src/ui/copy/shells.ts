@@ -6,9 +6,12 @@
  */
 export function shellQuoted(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
-  if (!hasControls.test(text) && !namesHistory(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  if (!hasControls.test(text) && !namesHistory(text)) return `'${text.replaceAll(outsideQuotes, String.raw`'\$&'`)}'`;
   return `$'${text.replaceAll(escapedInQuotes, (character) => shortEscapes[character] ?? octal(character))}'`;
 }
+
+/** Also backslashes of which fish would take what follows for quoted. */
+const outsideQuotes = /'|\\(?=[\\']|$)/g;
 
 /** From its second line on: "^old^new" at the start of one, and before bash 5 "!" too. */
 function namesHistory(text: string): boolean {

@@ -1,6 +1,7 @@
 import { maxHeaderSize, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { Server as TlsServer } from "node:tls";
+import { lingeringClose } from "../../net/client-socket.ts";
 import { takeSocket } from "../../net/open-sockets.ts";
 import { oneStep } from "../../turns/work-connection.ts";
 import { WorkTurns } from "../../turns/work-turns.ts";
@@ -10,9 +11,16 @@ import { Pipeline } from "./pipeline.ts";
 /** Where a service has no setting for it. */
 const standardUnanswered = 32;
 
+export interface PipelineHeads {
+  /** The server's `maxHeaderSize`. */
+  readonly bytes: number;
+  /** The answer to a longer head. */
+  readonly refusal: string;
+}
+
 const refusal = (status: string): string => `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;
+const standardHeads: PipelineHeads = { bytes: maxHeaderSize, refusal: refusal("431 Request Header Fields Too Large") };
 const refusals: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: refusal("431 Request Header Fields Too Large"),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: refusal("413 Payload Too Large"),
   ERR_HTTP_REQUEST_TIMEOUT: refusal("408 Request Timeout"),
 };
@@ -25,28 +33,30 @@ export function boundPipelines(
   server: Server,
   unanswered = standardUnanswered,
   turns = new WorkTurns(),
+  heads = standardHeads,
 ): (socket: Socket) => Pipeline | undefined {
   const pipelines = new WeakMap<Socket, Pipeline>();
   // Of a server with TLS, "connection" has what is below it.
   server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
     const work = takeSocket(socket, turns);
     const forget = () => void pipelines.delete(socket);
-    pipelines.set(socket, new Pipeline(socket, { unanswered, headerBytes: maxHeaderSize }, work, forget));
+    pipelines.set(socket, new Pipeline(socket, { unanswered, headerBytes: heads.bytes }, work, forget));
   });
   server.prependListener("request", (request, response) => {
     const pipeline = pipelines.get(request.socket);
     pipeline?.begin(response);
     response.once("close", () => pipeline?.answered(response));
   });
+  const answerTo = ({ code = "" }: ClientError) =>
+    code === "HPE_HEADER_OVERFLOW" ? heads.refusal : (refusals[code] ?? refusal("400 Bad Request"));
   const refused = new WeakSet<object>();
   server.on("clientError", (error: ClientError, socket) => {
     const pipeline = pipelines.get(socket as Socket);
     if (pipeline?.handles(error) || refused.has(socket)) return;
     refused.add(socket);
     const refuse = () => {
-      // As Node does without a listener.
-      if (pipeline?.unanswered.size === 0 && socket.writable) socket.write(refusals[error.code ?? ""] ?? refusal("400 Bad Request"));
-      socket.destroy();
+      if (pipeline?.unanswered.size === 0 && socket.writable) lingeringClose(socket as Socket, answerTo(error));
+      else socket.destroy();
     };
     // Node looks for late requests at intervals, and finds those of thousands at once.
     if (pipeline) void pipeline.work.run(oneStep(refuse));

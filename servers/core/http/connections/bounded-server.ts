@@ -4,7 +4,7 @@ import { ConnectionCount, type ConnectionLimits } from "../../net/connection-cou
 import type { ListenOptions } from "../../net/tcp-listener.ts";
 import type { WorkConnection } from "../../turns/work-connection.ts";
 import { WorkTurns } from "../../turns/work-turns.ts";
-import { boundPipelines } from "./bound-pipelines.ts";
+import { boundPipelines, type PipelineHeads } from "./bound-pipelines.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { pipelinedRequests } from "./pipelined-request.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
@@ -26,6 +26,7 @@ export function createBoundedServers(
   answer: Answer,
   turns = new WorkTurns(),
   upgrades?: (request: IncomingMessage) => boolean,
+  heads?: PipelineHeads,
 ): Pick<ListenOptions, "createServer" | "places"> {
   const unread = new UnreadAnswers(limits);
   const connections = new ConnectionCount(limits);
@@ -64,10 +65,11 @@ export function createBoundedServers(
         keepAliveTimeout: keepAliveTimeoutMs,
         connectionsCheckingInterval: requestTimeoutMs / 4,
         ...(upgrades && { shouldUpgradeCallback: upgrades }),
+        ...(heads && { maxHeaderSize: heads.bytes }),
       },
       (request, response) => answer(request, response, pipelineOf?.(request.socket)?.work ?? turns.connection("")),
     );
-    pipelineOf = boundPipelines(server, undefined, turns);
+    pipelineOf = boundPipelines(server, undefined, turns, heads);
     connections.guard(server);
     return server;
   };
