@@ -31,7 +31,9 @@ export async function readWindowState(file: string): Promise<WindowState | undef
   }
 }
 
-export const writeWindowState = (file: string, state: WindowState) => writeFileAtomically(file, `${JSON.stringify(state)}\n`);
+export async function writeWindowState(file: string, state: WindowState): Promise<void> {
+  await writeFileAtomically(file, `${JSON.stringify(state)}\n`);
+}
 
 /** Size and, if it is still on a display, position. Without a position the system centres the window. */
 export function fitToDisplays(saved: Rectangle | undefined, workAreas: readonly Rectangle[]): Partial<Rectangle> & typeof defaultSize {

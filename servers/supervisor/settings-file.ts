@@ -90,7 +90,7 @@ export async function openSettings(
     await readAgain(() => read(file, warn));
     const next = change(current, savedActive);
     const saved = toSave(next);
-    await writeSettings(file, `${JSON.stringify(saved, undefined, 2)}\n`, backup);
+    await writeSettings(file, `${JSON.stringify(saved, undefined, 2)}\n`, { backup });
     current = next;
     savedActive = saved.activeProfile;
     known = await fileVersion(file);

@@ -9,8 +9,8 @@ describe("atomic file", () => {
     const dir = path.join(temporaryDir(), "made", "here");
     const file = path.join(dir, "a.json");
     const backup = path.join(dir, "a.backup.json");
-    await writeFileAtomically(file, "one", backup);
-    await writeFileAtomically(file, "two", backup);
+    await writeFileAtomically(file, "one", { backup });
+    await writeFileAtomically(file, "two", { backup });
     expect(readdirSync(dir).sort()).toEqual(["a.backup.json", "a.json"]);
     expect([readFileSync(file, "utf8"), readFileSync(backup, "utf8")]).toEqual(["two", "two"]);
   });
@@ -19,8 +19,8 @@ describe("atomic file", () => {
     const dir = temporaryDir();
     const file = path.join(dir, "a.json");
     const backup = path.join(dir, "b.json");
-    await writeFileAtomically(file, "one", backup);
-    await writeFileAtomically(file, "two", backup);
+    await writeFileAtomically(file, "one", { backup });
+    await writeFileAtomically(file, "two", { backup });
     expect([file, backup].map((each) => statSync(each).mode & 0o777)).toEqual([0o600, 0o600]);
   });
 

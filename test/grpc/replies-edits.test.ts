@@ -1,6 +1,7 @@
-import { chmodSync, lstatSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { openRepliesFile } from "../../servers/grpc/replies/replies-file.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { type RulesUnderTest, sayHello, startWithRules } from "./rules.ts";
@@ -85,4 +86,36 @@ it("[GRPC-330] changes of rules at the same time are made one after the other; a
   const saves = [text, text.replace('"A"', '"other"')].map((next) => service.act("reply.save", { key: "a", before: now, text: next }));
   expect((await Promise.allSettled(saves)).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
   expect(await hello(service)).toBe("A");
+});
+
+it("[GRPC-366] an editor that saves the file while a change is written is not overwritten", async () => {
+  const folder = temporaryDir();
+  const file = path.join(folder, "replies.json");
+  writeFileSync(file, "old");
+  const releases: (() => void | Promise<void>)[] = [];
+  onTestFinished(async () => {
+    for (const release of releases) await release();
+  });
+  const texts: string[] = [];
+  const replies = await openRepliesFile({
+    file,
+    mostBytes: 1_000,
+    onText: (text) => void texts.push(text),
+    onProblem: (message) => expect.fail(message),
+    onStop: (release) => void releases.push(release),
+  });
+  let asked = 0;
+  await replies.change(async () => {
+    if (asked++ < 2) writeFileSync(file, `edited ${asked}`);
+    return `${texts.at(-1)}, changed`;
+  });
+  expect(readFileSync(file, "utf8")).toBe("edited 2, changed");
+  expect(readdirSync(folder)).toEqual(["replies.json"]);
+  let count = 0;
+  const endless = replies.change(async () => {
+    writeFileSync(file, `again ${count++}`);
+    return "changed";
+  });
+  await expect(endless).rejects.toThrow("another program writes it again and again");
+  expect(readFileSync(file, "utf8")).toMatch(/^again \d+$/);
 });

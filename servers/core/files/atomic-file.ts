@@ -4,13 +4,23 @@ import path from "node:path";
 import { ServiceError } from "../service/service-error.ts";
 import { makeFolder } from "./make-folder.ts";
 
+export interface WriteOptions {
+  /** The content is under that name too, so that damage to the one leaves the other. */
+  readonly backup?: string;
+  /** Owner-only (0600), unless it is given. */
+  readonly mode?: number;
+  /** Asked when the new file is on disk, right before it takes the place of the old one. */
+  readonly mayReplace?: () => Promise<boolean>;
+}
+
 /**
  * Writes the whole file or leaves the old one: a temporary file beside it is flushed to disk, then renamed over it.
- * With `backup`, the content is under that name too, so that damage to the one leaves the other. Owner-only (0600), unless `mode` is given.
+ * False where it may not.
  * The package write-file-atomic names its temporary file by the process id, which two containers on one folder may share,
  * and patches the process's handling of signals while it writes.
  */
-export async function writeFileAtomically(file: string, content: string, backup?: string, mode = 0o600): Promise<void> {
+export async function writeFileAtomically(file: string, content: string, options: WriteOptions = {}): Promise<boolean> {
+  const { backup, mode = 0o600, mayReplace } = options;
   makeFolder(path.dirname(file));
   const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;
   try {
@@ -22,11 +32,16 @@ export async function writeFileAtomically(file: string, content: string, backup?
     } finally {
       await handle.close();
     }
+    if (mayReplace && !(await mayReplace())) {
+      await rm(temporary);
+      return false;
+    }
     if (backup) {
       await copyFile(temporary, `${temporary}.backup`);
       await rename(`${temporary}.backup`, backup);
     }
     await rename(temporary, file);
+    return true;
   } catch (error) {
     await Promise.all([rm(temporary, { force: true }), rm(`${temporary}.backup`, { force: true })]);
     throw error;
@@ -34,9 +49,9 @@ export async function writeFileAtomically(file: string, content: string, backup?
 }
 
 /** The same, for what a user has set. Throws SETTINGS_UNWRITABLE. */
-export async function writeSettings(file: string, content: string, backup?: string, mode?: number): Promise<void> {
+export async function writeSettings(file: string, content: string, options?: WriteOptions): Promise<boolean> {
   try {
-    await writeFileAtomically(file, content, backup, mode);
+    return await writeFileAtomically(file, content, options);
   } catch (cause) {
     throw new ServiceError(
       "SETTINGS_UNWRITABLE",

@@ -1,4 +1,4 @@
-import { type FSWatcher, unwatchFile, watch, watchFile } from "node:fs";
+import { type BigIntStats, type FSWatcher, unwatchFile, watch, watchFile } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { writeSettings } from "../../core/files/atomic-file.ts";
@@ -26,6 +26,8 @@ export interface RepliesFile {
 
 /** Polling interval: some file systems, such as network drives, report no changes. */
 const lookMs = 1_000;
+/** Of a change while another program writes the file. */
+const mostTries = 10;
 /** An editor may write a file in several steps. */
 const settleMs = 30;
 
@@ -93,20 +95,28 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
     change(next) {
       return inTurn(async () => {
         const knownBefore = known;
-        await read();
-        const text = await next(known !== knownBefore);
-        // Of a symbolic link the target is replaced.
-        const target = await realpath(file).catch(() => file);
-        const mode = await stat(target).then(
-          (found) => found.mode & 0o777,
-          () => 0o600,
-        );
-        await writeSettings(target, text, undefined, mode);
-        await take(text);
+        for (let tried = 0; tried < mostTries; tried++) {
+          // Of a symbolic link the target is replaced.
+          const target = await realpath(file).catch(() => file);
+          const before = await stateOf(target);
+          await read();
+          const text = await next(known !== knownBefore);
+          // An editor may save the file while the new one is written.
+          const mayReplace = async () => isSameState(before, await stateOf(target));
+          if (!(await writeSettings(target, text, { mode: before ? Number(before.mode) & 0o777 : 0o600, mayReplace }))) continue;
+          await take(text);
+          return;
+        }
+        throw new Error("another program writes it again and again");
       });
     },
   };
 }
+
+const stateOf = (file: string): Promise<BigIntStats | undefined> => stat(file, { bigint: true }).catch(() => undefined);
+
+const isSameState = (one: BigIntStats | undefined, other: BigIntStats | undefined): boolean =>
+  one?.ino === other?.ino && one?.size === other?.size && one?.mtimeNs === other?.mtimeNs;
 
 /** "" if there is no file. */
 async function textOf(file: string, mostBytes: number): Promise<string> {

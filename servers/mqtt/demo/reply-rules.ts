@@ -223,6 +223,6 @@ export function createReplyRulesFile(folder: string, log: Log): ReplyRulesFile {
         return [];
       }
     },
-    write: (rules) => writeSettings(file, JSON.stringify(rules, null, 2)),
+    write: async (rules) => void (await writeSettings(file, JSON.stringify(rules, null, 2))),
   };
 }
