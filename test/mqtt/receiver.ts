@@ -42,7 +42,13 @@ export class Receiver implements Transport {
 }
 
 /** A client whose writes take a millisecond each. */
-export function slowlyWritten(scheduler: FlushScheduler, onWrite: () => void) {
+export function slowlyWritten(
+  scheduler: FlushScheduler,
+  onWrite: () => void,
+): {
+  readonly receiver: Receiver;
+  readonly target: { readonly output: Output; readonly v5: false; readonly maximumPacketSize: 0; readonly sentAliases: undefined };
+} {
   class Counted extends Receiver {
     override write(bytes: Buffer): boolean {
       onWrite();
