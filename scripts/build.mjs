@@ -19,8 +19,9 @@ const nodeEntries = {
 const preloadEntries = { "electron/preload": "electron/preload.ts" };
 const nativeOrHost = ["electron", "better-sqlite3", "bufferutil", "utf-8-validate"];
 
-/** The pages of services have the colours of the dashboard. */
+/** The pages of services have the colours of the dashboard, and the pace of its lists. */
 const themeTokens = "renderer/src/ui/theme-tokens.ts";
+const frameStore = "renderer/src/control/frame-store.ts";
 
 const inputs = {
   renderer: ["renderer", "contract", "package-lock.json", "scripts/build.mjs"],
@@ -29,6 +30,7 @@ const inputs = {
     "electron",
     "contract",
     themeTokens,
+    frameStore,
     "package.json",
     "package-lock.json",
     "scripts/build.mjs",

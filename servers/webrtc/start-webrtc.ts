@@ -146,7 +146,7 @@ export async function startWebrtc(
   const webSockets = new WebSocketClients({ limits, faults, held, sessions: new ClientSessions(config), unsent: hub.unsent, turns });
   const dialects = openDialects({ hub, webSockets, iceServers, config, faults, held, turns });
   onStop(dialects.close);
-  const describePage = () => describeTestPage({ port, openToLan, authority: certificates.authority.cert });
+  const describePage = () => describeTestPage({ port, openToLan, calls: config.testPageCalls, authority: certificates.authority.cert });
   const routes: readonly WebRoutes[] = [
     ...(media ? [media.routes] : []),
     { http: testPageRoutes({ describe: () => describePage(), authority: () => certificates.authority.cert }) },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { standardTestPageCalls } from "../../contract/services/webrtc-test-page.ts";
 import {
   commonFields,
   type FieldMeta,
@@ -123,6 +124,11 @@ export const webrtcConfig = z.strictObject({
     env: "WEBRTC_ROOM_PEERS",
   }),
   peerRooms: limitField(1, 10_000, 100, { title: "Rooms of a peer", help: "Joining one more is refused.", env: "WEBRTC_PEER_ROOMS" }),
+  testPageCalls: limitField(0, 200, standardTestPageCalls, {
+    title: "Calls of the test page",
+    help: "How many peers of a room the test page calls, and answers, by itself. The others are called by a press.",
+    env: "WEBRTC_TEST_PAGE_CALLS",
+  }),
   messageBytes: limitField(1 << 10, 16 << 20, 64 << 10, {
     title: "Message",
     help: "A client that sends a longer one is disconnected.",

@@ -1,62 +1,17 @@
 import { X509Certificate } from "node:crypto";
 import type { NetworkInterfaceInfo } from "node:os";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
 import type { WebrtcTestPage } from "../../contract/services/webrtc-test-page.ts";
 import { describeTestPage } from "../../servers/webrtc/test-page/describe-test-page.ts";
-import { chromiumOptions } from "../support/chromium-options.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { onEnd } from "../support/start-service.ts";
 import { until } from "../support/until.ts";
 import { startMediaServices } from "./media-harness.ts";
-import { startWebrtc, type WebrtcUnderTest } from "./webrtc-harness.ts";
+import { desktop, openTestPages, phone, saidOn, urlOf, waitMs, write } from "./test-page-harness.ts";
+import { startWebrtc } from "./webrtc-harness.ts";
 
-let browser: Browser;
-beforeAll(async () => {
-  // Nothing trusts the certificate of a test.
-  browser = await chromium.launch({ ...chromiumOptions, args: [...chromiumOptions.args, "--ignore-certificate-errors"] });
-});
-afterAll(() => browser.close());
-
-const waitMs = 60_000;
-const desktop: BrowserContextOptions = { viewport: { width: 1_280, height: 800 } };
-const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true };
-
-const urlOf = (service: WebrtcUnderTest): string => `http://127.0.0.1:${service.port}/`;
-
-async function open(at: WebrtcUnderTest | string, options = desktop): Promise<Page> {
-  const context = await browser.newContext(options);
-  onEnd(() => context.close());
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on("pageerror", (error) => problems.push(error.message));
-  page.on("console", (message) => message.type() === "error" && !/status of 404/.test(message.text()) && problems.push(message.text()));
-  onEnd(() => expect(problems).toEqual([]));
-  page.setDefaultTimeout(waitMs);
-  await page.goto(typeof at === "string" ? at : urlOf(at));
-  await page.getByText("Signalling open").waitFor();
-  return page;
-}
-
-interface Joining {
-  readonly name: string;
-  readonly room?: string;
-  readonly password?: string;
-  readonly over?: "any" | "udp" | "tcp" | "tls";
-}
-
-async function join(page: Page, { name, room = "test", password = "", over = "udp" }: Joining): Promise<void> {
-  await page.getByLabel("Name").fill(name);
-  await page.getByLabel("Room", { exact: true }).fill(room);
-  await page.getByLabel("Password").fill(password);
-  await page.getByLabel("Connect over").selectOption(over);
-  await page.getByRole("button", { name: "Join" }).click();
-}
-
-const joined = async (page: Page, joining: Joining): Promise<void> => {
-  await join(page, joining);
-  await page.getByRole("button", { name: "Leave" }).waitFor();
-};
+const { browser, open, join, joined } = openTestPages();
 
 /** Resolves when the video of a peer has shown three more pictures. */
 async function moves(page: Page, name: string): Promise<void> {
@@ -68,13 +23,6 @@ async function moves(page: Page, name: string): Promise<void> {
     return frames > shown.earlier + 2;
   }, video);
 }
-
-const write = async (page: Page, text: string, to?: string): Promise<void> => {
-  if (to !== undefined) await page.getByRole("combobox", { name: "To", exact: true }).selectOption({ label: to });
-  await page.getByLabel("Message", { exact: true }).fill(text);
-  await page.getByRole("button", { name: "Send" }).click();
-};
-const saidOn = (page: Page, text: string) => page.getByLabel("Messages").getByText(text);
 
 describe("the test page", () => {
   it("[WEBRTC-450] comes from /, loads nothing from elsewhere and runs no inline code; its files change their names with their content", async () => {
@@ -166,16 +114,17 @@ describe("the test page", () => {
     const service = await startWebrtc();
     const told = JSON.parse((await httpRequest(`${urlOf(service)}test-page/page.json`)).body) as WebrtcTestPage;
     expect(await until(() => service.views.get("testPage"))).toEqual(told);
-    expect(told).toMatchObject({ local: urlOf(service), openToLan: false, lan: [] });
+    expect(told).toMatchObject({ local: urlOf(service), openToLan: false, calls: 24, lan: [] });
     const certificate = await fetch(`${urlOf(service)}test-page/backlot-authority.crt`);
     const authority = new X509Certificate(Buffer.from(await certificate.arrayBuffer()));
     expect(told.authority).toEqual({ fingerprint: authority.fingerprint256 });
 
     const network = { address: "192.168.7.5", family: "IPv4", internal: false } as NetworkInterfaceInfo;
-    const onLan = describeTestPage({ port: 8_443, openToLan: true, authority: undefined, interfaces: { eth0: [network] } });
+    const onLan = describeTestPage({ port: 8_443, openToLan: true, calls: 24, authority: undefined, interfaces: { eth0: [network] } });
     expect(onLan).toEqual({
       local: "http://127.0.0.1:8443/",
       openToLan: true,
+      calls: 24,
       lan: [{ url: "https://192.168.7.5:8443/", qr: { modules: 25, path: expect.stringMatching(/^M0 0h7v1h-7z/) } }],
     });
     const page = await open(service, phone);
@@ -194,7 +143,7 @@ describe("the test page", () => {
       .getByRole("alert")
       .getByText(/There is no camera|does not give this page the camera/)
       .waitFor();
-    const insecure = await browser.newContext();
+    const insecure = await browser().newContext();
     onEnd(() => insecure.close());
     await insecure.addInitScript(() => Object.defineProperty(window, "isSecureContext", { value: false }));
     const lan = await insecure.newPage();

@@ -72,23 +72,26 @@ export interface FrameStore<Value> extends ReadableStore<Value> {
   latest(): Value;
 }
 
-/** A value whose listeners are notified at most once per frame, however often it is set. */
-export function createFrameStore<Value>(initial: Value, nextFrame: NextFrame): FrameStore<Value> {
+export interface GatheredStore<Value> extends ReadableStore<Value> {
+  /** `read` may give another value now. */
+  changed(): void;
+}
+
+/** A value that is read, and its listeners notified, at most once per frame, however often it changes. */
+export function createGatheredStore<Value>(read: () => Value, nextFrame: NextFrame): GatheredStore<Value> {
   const listeners = new Set<() => void>();
-  let shown = initial;
-  let latest = initial;
+  let shown = read();
   let scheduled = false;
   const flush = () => {
     scheduled = false;
+    const latest = read();
     if (shown === latest) return;
     shown = latest;
     for (const listener of [...listeners]) listener();
   };
   return {
     get: () => shown,
-    latest: () => latest,
-    set(value) {
-      latest = value;
+    changed() {
       if (scheduled) return;
       scheduled = true;
       nextFrame(flush);
@@ -96,6 +99,20 @@ export function createFrameStore<Value>(initial: Value, nextFrame: NextFrame): F
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** A value whose listeners are notified at most once per frame, however often it is set. */
+export function createFrameStore<Value>(initial: Value, nextFrame: NextFrame): FrameStore<Value> {
+  let latest = initial;
+  const { get, subscribe, changed } = createGatheredStore(() => latest, nextFrame);
+  return {
+    ...{ get, subscribe },
+    latest: () => latest,
+    set(value) {
+      latest = value;
+      changed();
     },
   };
 }

@@ -6,6 +6,7 @@ import { reachableEndpoints } from "../../core/net/reachable-endpoints.ts";
 export interface TestPagePlace {
   readonly port: number;
   readonly openToLan: boolean;
+  readonly calls: number;
   /** As PEM, of the authority that signs the service's certificate; undefined where that is the user's own. */
   readonly authority: string | undefined;
   /** For tests: as `os.networkInterfaces`. */
@@ -13,10 +14,10 @@ export interface TestPagePlace {
 }
 
 /** Where the test page is, for browsers on this computer and for those of other devices. */
-export function describeTestPage({ port, openToLan, authority, interfaces }: TestPagePlace): WebrtcTestPage {
+export function describeTestPage({ port, openToLan, calls, authority, interfaces }: TestPagePlace): WebrtcTestPage {
   const [, ...lan] = reachableEndpoints(openToLan, (host) => [{ label: "Test page", url: `https://${host}:${port}/` }], interfaces);
   return {
-    ...{ local: `http://127.0.0.1:${port}/`, openToLan },
+    ...{ local: `http://127.0.0.1:${port}/`, openToLan, calls },
     lan: lan.map(({ url }) => ({ url, qr: qrCode(url) })),
     ...(authority !== undefined && { authority: { fingerprint: new X509Certificate(authority).fingerprint256 } }),
   };

@@ -21,7 +21,7 @@ interface TestPageProps {
 }
 
 export function TestPage({ room, media }: TestPageProps) {
-  const state = useSyncExternalStore(room.subscribe, room.getState);
+  const state = useSyncExternalStore(room.state.subscribe, room.state.get);
   const [tab, setTab] = useState<Tab>("chat");
   const [relay, setRelay] = useState<RelayChoice>("any");
   const [player] = useState(() => new StreamClient());
@@ -48,7 +48,7 @@ export function TestPage({ room, media }: TestPageProps) {
       </header>
       <main className={styles.columns}>
         <YouPanel {...{ room, state, media, relay }} onRelay={chooseRelay} onPhone={() => setTab("phone")} />
-        <PeersPanel room={room} state={state} isRelayOnly={relay !== "any"} />
+        <PeersPanel room={room} name={state.room} isRelayOnly={relay !== "any"} />
         <section className={styles.side} aria-label={tabs[tab]}>
           <div className={styles.tabs} role="tablist" aria-label="About the room and the streams">
             {(Object.keys(tabs) as Tab[]).map((one) => (
@@ -66,8 +66,8 @@ export function TestPage({ room, media }: TestPageProps) {
             ))}
           </div>
           <div className={styles.tabPanel} role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
-            {tab === "chat" && <ChatPanel room={room} state={state} />}
-            {tab === "connection" && <ConnectionPanel state={state} />}
+            {tab === "chat" && <ChatPanel room={room} isIn={state.room !== undefined} />}
+            {tab === "connection" && <ConnectionPanel room={room} iceServers={state.iceServers} />}
             {tab === "streams" && <StreamsPanel {...{ player, publisher, media, relay }} room={state} />}
             {tab === "phone" && <PhonePanel />}
           </div>

@@ -1,20 +1,31 @@
+import { memo, useSyncExternalStore } from "react";
 import styles from "../page.module.css";
 import type { CandidatePair, CandidateText } from "../room/connection-report.ts";
 import type { CallState } from "../room/peer-call.ts";
-import type { RoomState, ShownPeer } from "../room/room-client.ts";
+import type { ShownPeer } from "../room/peer-calls.ts";
+import type { RoomClient, RoomState } from "../room/room-client.ts";
 import { State, type Tone } from "./controls.tsx";
-import { bitRateText, connectionText, connectionTones, millisecondsText } from "./texts.ts";
+import { bitRateText, connectionText, connectionTones, countText, millisecondsText } from "./texts.ts";
+
+interface ConnectionPanelProps {
+  readonly room: RoomClient;
+  readonly iceServers: RoomState["iceServers"];
+}
+
+/** The other end makes as many as it likes. */
+const mostPairs = 30;
 
 /** States, candidate pairs and rates of each call. */
-export function ConnectionPanel({ state }: { readonly state: RoomState }) {
-  const called = state.peers.filter((peer): peer is ShownPeer & { readonly call: CallState } => peer.call !== undefined);
+export function ConnectionPanel({ room, iceServers }: ConnectionPanelProps) {
+  const { cards } = useSyncExternalStore(room.peers.subscribe, room.peers.get);
+  const called = cards.filter((peer): peer is ShownPeer & { readonly call: CallState } => peer.call !== undefined);
   return (
     <div className={styles.scroll}>
       <h3>ICE servers</h3>
-      {state.iceServers.length === 0 ? (
+      {iceServers.length === 0 ? (
         <p className={styles.note}>The server offers none.</p>
       ) : (
-        <ul className={styles.urls}>{state.iceServers.flatMap(({ urls }) => [urls].flat().map((url) => <li key={url}>{url}</li>))}</ul>
+        <ul className={styles.urls}>{iceServers.flatMap(({ urls }) => [urls].flat().map((url) => <li key={url}>{url}</li>))}</ul>
       )}
       {called.length === 0 && <p className={styles.note}>Calls are shown here as soon as there are some.</p>}
       {called.map(({ id, name, call }) => (
@@ -24,7 +35,7 @@ export function ConnectionPanel({ state }: { readonly state: RoomState }) {
   );
 }
 
-function Connection({ name, call }: { readonly name: string; readonly call: CallState }) {
+const Connection = memo(function Connection({ name, call }: { readonly name: string; readonly call: CallState }) {
   const { report } = call;
   return (
     <section aria-label={`Connection with ${name}`} className={styles.connection}>
@@ -60,14 +71,15 @@ function Connection({ name, call }: { readonly name: string; readonly call: Call
         <p className={styles.note}>None yet.</p>
       ) : (
         <ul className={styles.candidates}>
-          {report.pairs.map((pair) => (
+          {report.pairs.slice(0, mostPairs).map((pair) => (
             <Pair key={pair.id} pair={pair} />
           ))}
+          {report.pairs.length > mostPairs && <li>{`${countText(report.pairs.length - mostPairs)} more`}</li>}
         </ul>
       )}
     </section>
   );
-}
+});
 
 const pairTones: Readonly<Record<string, Tone>> = { succeeded: "ok", failed: "bad", "in-progress": "warn" };
 

@@ -2,14 +2,14 @@ import { useEffect, useState } from "react";
 import type { QrCode } from "../../../../../contract/service.ts";
 import type { WebrtcTestPage } from "../../../../../contract/services/webrtc-test-page.ts";
 import styles from "../page.module.css";
+import { fetchPage } from "./fetch-page.ts";
 
 /** How to open this page on a phone: its address as a code, and what to do about the certificate. */
 export function PhonePanel() {
   const [page, setPage] = useState<WebrtcTestPage | "missing">();
   useEffect(() => {
     const controller = new AbortController();
-    fetch("/test-page/page.json", { signal: controller.signal })
-      .then((response) => (response.ok ? response.json() : Promise.reject(new Error(response.statusText))))
+    fetchPage(controller.signal)
       .then(setPage)
       .catch(() => controller.signal.aborted || setPage("missing"));
     return () => controller.abort();

@@ -7,6 +7,12 @@ export function bitRateText(bitsPerSecond: number): string {
   return `${Math.round(bitsPerSecond / 1e3)} kbit/s`;
 }
 
+const counts = new Intl.NumberFormat("en");
+export const countText = (count: number): string => counts.format(count);
+
+const times = new Intl.DateTimeFormat([], { hourCycle: "h23", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+export const timeText = (at: number): string => times.format(at);
+
 export const millisecondsText = (ms: number): string => (ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`);
 
 export const connectionTones: Readonly<Record<RTCPeerConnectionState, Tone>> = {

@@ -23,7 +23,7 @@ export interface CallState {
   readonly problem: string | undefined;
 }
 
-type CallMessage =
+export type CallMessage =
   | { readonly type: "offer" | "answer"; readonly sdp: string }
   | { readonly type: "candidate"; readonly candidate: RTCIceCandidateInit };
 
@@ -39,6 +39,15 @@ export interface PeerCallOptions {
 const reportEveryMs = 1_000;
 const mostEarlyCandidates = 200;
 const mostProblems = 20;
+const longestProblem = 300;
+/** A browser makes one for sound, one for pictures and one for data, and more for each further picture. */
+const mostMediaSections = 16;
+const mostTracks = 16;
+/** What the other end sends over data channels is of no use here but for the pings, and cannot be read more slowly. */
+const mostChannels = 20;
+const mostMessagesPerSecond = 2_000;
+const mostBytesPerSecond = 8 << 20;
+const mostUnsentPongs = 64 << 10;
 
 /** One call, by the perfect negotiation of the WebRTC specification (§10.7). */
 export class PeerCall {
@@ -60,13 +69,17 @@ export class PeerCall {
   #pings = 0;
   #candidateProblems: readonly CandidateProblem[] = [];
   #isClosed = false;
-  state: CallState;
+  #isReadingReport = false;
+  /** Of the other end's descriptions. */
+  #session: string | undefined;
+  #channels = 0;
+  /** What came over data channels since then. */
+  #received = { sinceMs: 0, messages: 0, bytes: 0 };
 
   constructor(options: PeerCallOptions) {
     const connection = new RTCPeerConnection(options.configuration);
     this.#options = options;
     this.#connection = connection;
-    this.state = this.#read();
     connection.onnegotiationneeded = () => void this.#offer();
     connection.onicecandidate = ({ candidate }) => {
       // The end of the candidates, and the empty one of old versions, need not be told.
@@ -79,10 +92,14 @@ export class PeerCall {
       this.#changed();
     };
     connection.ontrack = ({ track }) => {
-      this.#stream.addTrack(track);
+      for (const old of this.#stream.getTracks()) if (old.readyState === "ended") this.#stream.removeTrack(old);
+      if (this.#stream.getTracks().length < mostTracks) this.#stream.addTrack(track);
       this.#changed();
     };
-    connection.ondatachannel = ({ channel }) => this.#use(channel);
+    connection.ondatachannel = ({ channel }) => {
+      if (this.#channels < mostChannels) this.#use(channel);
+      else this.#end(`The other end opened more than ${mostChannels} data channels.`);
+    };
     for (const event of ["connectionstatechange", "iceconnectionstatechange", "icegatheringstatechange", "signalingstatechange"])
       connection.addEventListener(event, () => this.#changed());
     this.#timer = window.setInterval(() => void this.#eachSecond(), reportEveryMs);
@@ -90,8 +107,7 @@ export class PeerCall {
 
   /** Whether the offer is of another connection than the one that this call is with: the other end has begun anew. */
   isWithAnother(offer: string): boolean {
-    const known = this.#connection.remoteDescription?.sdp;
-    return known !== undefined && sessionOf(known) !== sessionOf(offer);
+    return this.#session !== undefined && this.#session !== sessionOf(offer);
   }
 
   /** Adds what is sent and the data channel: the offer follows by itself. The other end only answers. */
@@ -102,6 +118,7 @@ export class PeerCall {
 
   /** Sends other tracks in place of those that are sent now. */
   async send(tracks: MediaStream): Promise<void> {
+    if (this.#isClosed) return;
     for (const track of tracks.getTracks()) {
       const sender = this.#connection.getSenders().find((one) => one.track?.kind === track.kind);
       if (sender) await sender.replaceTrack(track);
@@ -151,12 +168,16 @@ export class PeerCall {
     const isReady = !this.#isOffering && (connection.signalingState === "stable" || this.#isTakingAnswer);
     this.#isIgnoringOffer = !this.#options.isPolite && description.type === "offer" && !isReady;
     if (this.#isIgnoringOffer) return;
+    if (description.type === "offer") this.#session ??= sessionOf(description.sdp);
+    const sections = description.sdp.match(/^m=/gm)?.length ?? 0;
+    if (sections > mostMediaSections) throw new Error(`it has ${sections} media sections, and this page takes ${mostMediaSections}`);
     this.#isTakingAnswer = description.type === "answer";
     try {
       await connection.setRemoteDescription(description);
     } finally {
       this.#isTakingAnswer = false;
     }
+    this.#session ??= sessionOf(description.sdp);
     for (const candidate of this.#early.splice(0)) await connection.addIceCandidate(candidate);
     if (description.type === "answer") return;
     this.#addTracks();
@@ -182,23 +203,46 @@ export class PeerCall {
   }
 
   #use(channel: RTCDataChannel): void {
+    this.#channels++;
     this.#channel = channel;
     channel.onmessage = ({ data }) => {
-      const [, kind, number] = /^(ping|pong) (\d+)$/.exec(String(data)) ?? [];
-      if (kind === "ping" && channel.readyState === "open") channel.send(`pong ${number}`);
+      if (this.#isTooMuch(sizeOf(data))) {
+        this.#end("The other end sent more over the data channel than this page takes.");
+        return;
+      }
+      const [, kind, number] = (typeof data === "string" && /^(ping|pong) (\d{1,15})$/.exec(data)) || [];
+      if (kind === "ping") this.#say(channel, `pong ${number}`);
+      // Each ping has one answer.
       if (kind !== "pong" || this.#pingSentAt?.number !== Number(number)) return;
       this.#pingMs = performance.now() - this.#pingSentAt.atMs;
+      this.#pingSentAt = undefined;
       this.#pings++;
       this.#changed();
     };
   }
 
+  /** Unless the other end does not read. */
+  #say(channel: RTCDataChannel, text: string): void {
+    if (channel.readyState === "open" && channel.bufferedAmount < mostUnsentPongs) channel.send(text);
+  }
+
+  #isTooMuch(bytes: number): boolean {
+    const nowMs = performance.now();
+    if (nowMs - this.#received.sinceMs >= 1_000) this.#received = { sinceMs: nowMs, messages: 0, bytes: 0 };
+    this.#received.messages++;
+    this.#received.bytes += bytes;
+    return this.#received.messages > mostMessagesPerSecond || this.#received.bytes > mostBytesPerSecond;
+  }
+
   async #eachSecond(): Promise<void> {
     if (this.#channel?.readyState === "open") {
       this.#pingSentAt = { number: this.#nextPing++, atMs: performance.now() };
-      this.#channel.send(`ping ${this.#pingSentAt.number}`);
+      this.#say(this.#channel, `ping ${this.#pingSentAt.number}`);
     }
+    if (this.#isReadingReport) return;
+    this.#isReadingReport = true;
     const stats = await this.#connection.getStats();
+    this.#isReadingReport = false;
     if (this.#isClosed) return;
     this.#report = readReport(stats, this.#report);
     this.#changed();
@@ -206,17 +250,22 @@ export class PeerCall {
 
   #fail(what: string, error: unknown): void {
     if (this.#isClosed) return;
-    this.#problem = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+    this.#problem = `${what}: ${error instanceof Error ? error.message : String(error)}`.slice(0, longestProblem);
     this.#changed();
   }
 
-  #changed(): void {
+  #end(problem: string): void {
     if (this.#isClosed) return;
-    this.state = this.#read();
+    this.#problem = `${problem} This page has ended the call.`;
+    this.close();
     this.#options.onChange();
   }
 
-  #read(): CallState {
+  #changed(): void {
+    if (!this.#isClosed) this.#options.onChange();
+  }
+
+  get state(): CallState {
     const { connectionState, iceConnectionState, iceGatheringState, signalingState } = this.#connection;
     return {
       ...{ connection: connectionState, ice: iceConnectionState, gathering: iceGatheringState, signalling: signalingState },
@@ -226,6 +275,9 @@ export class PeerCall {
     };
   }
 }
+
+const sizeOf = (data: unknown): number =>
+  typeof data === "string" ? data.length : data instanceof ArrayBuffer ? data.byteLength : data instanceof Blob ? data.size : 0;
 
 /** RFC 8829 §5.2.1: name and number of the session in the line of the origin stay the same for a connection. */
 const sessionOf = (sdp: string): string => /^o=(\S+ \S+)/m.exec(sdp)?.[1] ?? "";

@@ -1,19 +1,9 @@
-import { type CallState, PeerCall } from "./peer-call.ts";
+import { createFrameStore, pacedFrame, type ReadableStore } from "../../../../../renderer/src/control/frame-store.ts";
+import { type ChatEntry, ChatLog } from "./chat-log.ts";
+import type { CallMessage } from "./peer-call.ts";
+import { PeerCalls, type PeersView } from "./peer-calls.ts";
 import { configurationFor, type RelayChoice } from "./relay-choice.ts";
-import { type ChatMessage, type ClientMessage, type OtherPeer, parseServerMessage, type ServerMessage } from "./signalling-messages.ts";
-
-export interface ChatLine extends ChatMessage {
-  readonly key: number;
-  readonly isOwn: boolean;
-  /** To whom, or from whom, of a private message. */
-  readonly isPrivate: boolean;
-  readonly to?: string;
-}
-
-export interface ShownPeer extends OtherPeer {
-  /** Undefined before one of both has called. */
-  readonly call: CallState | undefined;
-}
+import { type ClientMessage, candidateOf, parseServerMessage, type ServerMessage, sdpOf } from "./signalling-messages.ts";
 
 export interface RoomProblem {
   readonly code: string;
@@ -27,58 +17,67 @@ export interface RoomState {
   readonly iceServers: readonly RTCIceServer[];
   readonly room: string | undefined;
   readonly isJoining: boolean;
-  readonly peers: readonly ShownPeer[];
-  readonly chat: readonly ChatLine[];
   readonly problem: RoomProblem | undefined;
 }
 
-const mostChatLines = 500;
 const reconnectMs = 2_000;
 const connectionLost = "CONNECTION_LOST";
 
-/** The connection to the signalling, the room that was joined, and a call with each of the others in it. A store for React. */
+/** The connection to the signalling, the room that was joined, and a call with each of the others in it. With stores for React. */
 export class RoomClient {
-  state: RoomState = {
-    ...{ signalling: "connecting", id: undefined, iceServers: [], room: undefined, isJoining: false },
-    ...{ peers: [], chat: [], problem: undefined },
-  };
+  readonly #state = createFrameStore<RoomState>(
+    {
+      ...{ signalling: "connecting", id: undefined, iceServers: [], room: undefined },
+      ...{ isJoining: false, problem: undefined },
+    },
+    pacedFrame,
+  );
+  readonly #chat = new ChatLog(pacedFrame);
+  readonly #calls: PeerCalls;
   readonly #url: string;
-  readonly #listeners = new Set<() => void>();
-  readonly #peers = new Map<string, OtherPeer>();
-  readonly #calls = new Map<string, PeerCall>();
   #socket: WebSocket | undefined;
-  #media: MediaStream | undefined;
   #relay: RelayChoice = "any";
   #name = "";
   /** Sent again when the connection to the server is there again. */
   #joining: Extract<ClientMessage, { readonly type: "join" }> | undefined;
-  #nextKey = 1;
 
-  constructor(url: string) {
+  /** `limit` is how many calls are opened without the user. */
+  constructor(url: string, limit: number) {
     this.#url = url;
+    this.#calls = new PeerCalls({
+      limit,
+      configuration: () => configurationFor(this.#now.iceServers, this.#relay),
+      isPolite: (id) => (this.#now.id ?? "") < id,
+      send: (to, message) => this.#send({ ...message, to }),
+      nextFrame: pacedFrame,
+    });
     this.#connect();
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  };
+  get state(): ReadableStore<RoomState> {
+    return this.#state;
+  }
 
-  readonly getState = (): RoomState => this.state;
+  get chat(): ReadableStore<readonly ChatEntry[]> {
+    return this.#chat.shown;
+  }
 
-  get media(): MediaStream | undefined {
-    return this.#media;
+  get peers(): ReadableStore<PeersView> {
+    return this.#calls.shown;
+  }
+
+  get callLimit(): number {
+    return this.#calls.limit;
   }
 
   /** What is sent to all from now on. */
   async setMedia(media: MediaStream): Promise<void> {
-    this.#media = media;
-    for (const call of this.#calls.values()) await call.send(media);
+    await this.#calls.setMedia(media);
   }
 
   setRelay(relay: RelayChoice): void {
     this.#relay = relay;
-    for (const call of this.#calls.values()) call.restart(this.#configuration());
+    this.#calls.restart();
   }
 
   join(room: string, name: string, password: string): void {
@@ -90,21 +89,25 @@ export class RoomClient {
 
   leave(): void {
     this.#joining = undefined;
-    if (this.state.room !== undefined) this.#send({ type: "leave", room: this.state.room });
+    const { room } = this.#now;
+    if (room !== undefined) this.#send({ type: "leave", room });
     this.#left();
   }
 
-  /** Calls a peer, again if there was a call. */
+  /** Calls a peer, again if there was a call, or answers it. */
   call(id: string): void {
-    if (this.#peers.has(id)) this.#newCall(id).begin();
+    this.#calls.call(id);
   }
 
   /** To all in the room, or to one of them. */
   say(text: string, to?: string): void {
-    const { id = "", room } = this.state;
+    const { room } = this.#now;
     if (room === undefined) return;
     this.#send({ type: "chat", text, ...(to === undefined ? { room } : { to }) });
-    this.#addLine({ from: id, name: this.#name, text, at: Date.now() }, { isOwn: true, ...(to !== undefined && { to }) });
+    this.#chat.add({
+      ...{ name: this.#name, text, at: Date.now(), isOwn: true, isPrivate: to !== undefined },
+      ...(to !== undefined && { to: this.#calls.nameOf(to) || to }),
+    });
   }
 
   dismissProblem(): void {
@@ -119,7 +122,7 @@ export class RoomClient {
       if (message) this.#receive(message);
     };
     socket.onclose = ({ reason }) => {
-      const was = this.state.room;
+      const was = this.#now.room;
       this.#left();
       this.#set({ signalling: "closed", id: undefined });
       if (was !== undefined)
@@ -141,37 +144,34 @@ export class RoomClient {
         }
         return;
       case "joined":
-        if (this.state.problem?.code === connectionLost) this.dismissProblem();
-        for (const { id, name } of message.peers) this.#peers.set(id, { id, name });
-        this.#set({ room: message.room, isJoining: false, chat: [] });
+        if (this.#now.problem?.code === connectionLost) this.dismissProblem();
+        for (const peer of message.peers) this.#calls.add(peer);
+        this.#chat.clear();
+        this.#set({ room: message.room, isJoining: false });
         // Who comes calls those that are there; these only answer.
-        for (const { id } of message.peers) this.call(id);
+        this.#calls.callAll();
         return;
       case "peer-joined":
-        this.#peers.set(message.id, { id: message.id, name: message.name });
-        this.#showPeers();
+        this.#calls.add(message);
         return;
       case "peer-left":
-        this.#endCall(message.id);
-        this.#peers.delete(message.id);
-        this.#showPeers();
+        this.#calls.remove(message.id);
         return;
       case "offer":
       case "answer":
-        void this.#callFor(message)?.receive({ type: message.type, sdp: sdpOf(message) });
-        return;
       case "candidate": {
-        const { candidate } = message;
-        const init = typeof candidate === "string" ? { candidate } : candidate;
-        // Null, and an empty one, end the candidates.
-        if (init?.candidate) void this.#callFor(message)?.receive({ type: "candidate", candidate: init });
+        const signal = signalOf(message);
+        if (signal) this.#calls.receive(message.from, signal);
         return;
       }
       case "chat":
-        this.#addLine(message, { isPrivate: message.room === undefined });
+        this.#chat.add({
+          ...{ name: message.name ?? (this.#calls.nameOf(message.from) || message.from), text: message.text, at: message.at },
+          ...{ isOwn: false, isPrivate: message.room === undefined, isHistory: message.history === true },
+        });
         return;
       case "error":
-        if (this.state.isJoining) this.#joining = undefined;
+        if (this.#now.isJoining) this.#joining = undefined;
         this.#set({ isJoining: false });
         this.#report(message.code, message.message);
         return;
@@ -181,69 +181,35 @@ export class RoomClient {
     }
   }
 
-  /** The call that a message is for; an offer or a candidate of a peer without one begins it. */
-  #callFor(message: Extract<ServerMessage, { readonly type: "offer" | "answer" | "candidate" }>): PeerCall | undefined {
-    const { type, from } = message;
-    const known = this.#calls.get(from);
-    if (type === "answer" || !this.#peers.has(from)) return known;
-    return known && !(type === "offer" && known.isWithAnother(sdpOf(message))) ? known : this.#newCall(from);
-  }
-
-  #newCall(id: string): PeerCall {
-    this.#calls.get(id)?.close();
-    const call = new PeerCall({
-      configuration: this.#configuration(),
-      isPolite: (this.state.id ?? "") < id,
-      tracks: this.#media,
-      send: (message) => this.#send({ ...message, to: id }),
-      onChange: () => this.#showPeers(),
-    });
-    this.#calls.set(id, call);
-    this.#showPeers();
-    return call;
-  }
-
-  #endCall(id: string): void {
-    this.#calls.get(id)?.close();
-    this.#calls.delete(id);
-  }
-
   #left(): void {
-    for (const id of [...this.#calls.keys()]) this.#endCall(id);
-    this.#peers.clear();
-    this.#set({ room: undefined, isJoining: false, peers: [], chat: [] });
-  }
-
-  #addLine(message: ChatMessage, how: Partial<Pick<ChatLine, "isOwn" | "isPrivate" | "to">>): void {
-    const line: ChatLine = {
-      ...{ key: this.#nextKey++, from: message.from, text: message.text, at: message.at },
-      name: message.name ?? this.#peers.get(message.from)?.name ?? message.from,
-      ...{ isOwn: false, isPrivate: how.to !== undefined, ...how },
-    };
-    this.#set({ chat: [...this.state.chat, line].slice(-mostChatLines) });
+    this.#calls.clear();
+    this.#chat.clear();
+    this.#set({ room: undefined, isJoining: false });
   }
 
   #report(code: string, text: string): void {
     this.#set({ problem: { code, text } });
   }
 
-  #configuration(): RTCConfiguration {
-    return configurationFor(this.state.iceServers, this.#relay);
-  }
-
   #send(message: ClientMessage): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
-  #showPeers(): void {
-    this.#set({ peers: [...this.#peers.values()].map((peer) => ({ ...peer, call: this.#calls.get(peer.id)?.state })) });
+  /** Shown or not. */
+  get #now(): RoomState {
+    return this.#state.latest();
   }
 
   #set(change: Partial<RoomState>): void {
-    this.state = { ...this.state, ...change };
-    for (const listener of this.#listeners) listener();
+    this.#state.set({ ...this.#now, ...change });
   }
 }
 
-/** Some clients send a description with its type. */
-const sdpOf = ({ sdp }: { readonly sdp: string | { readonly sdp: string } }): string => (typeof sdp === "string" ? sdp : sdp.sdp);
+function signalOf(message: Extract<ServerMessage, { readonly type: "offer" | "answer" | "candidate" }>): CallMessage | undefined {
+  if (message.type === "candidate") {
+    const candidate = candidateOf(message.candidate);
+    return candidate && { type: "candidate", candidate };
+  }
+  const sdp = sdpOf(message.sdp);
+  return sdp === undefined ? undefined : { type: message.type, sdp };
+}

@@ -17,9 +17,10 @@ export type ServerMessage =
   | { readonly type: "joined"; readonly room: string; readonly peers: readonly OtherPeer[] }
   | ({ readonly type: "peer-joined"; readonly room: string } & OtherPeer)
   | { readonly type: "peer-left"; readonly room: string; readonly id: string }
-  | { readonly type: "offer" | "answer"; readonly from: string; readonly sdp: string | { readonly sdp: string } }
-  | { readonly type: "candidate"; readonly from: string; readonly candidate: RTCIceCandidateInit | string | null }
-  | ({ readonly type: "chat"; readonly room?: string; readonly to?: string } & ChatMessage)
+  // As another peer has made them: anything may be in them.
+  | { readonly type: "offer" | "answer"; readonly from: string; readonly sdp?: unknown }
+  | { readonly type: "candidate"; readonly from: string; readonly candidate?: unknown }
+  | ({ readonly type: "chat"; readonly room?: string; readonly to?: string; readonly history?: boolean } & ChatMessage)
   | { readonly type: "error"; readonly code: string; readonly message: string; readonly re: string | null };
 
 export type ClientMessage =
@@ -39,3 +40,19 @@ export function parseServerMessage(text: unknown): ServerMessage | undefined {
     return undefined;
   }
 }
+
+/** Some clients send a description with its type. Undefined for what is none. */
+export function sdpOf(sdp: unknown): string | undefined {
+  const text = typeof sdp === "object" && sdp !== null && "sdp" in sdp ? sdp.sdp : sdp;
+  return typeof text === "string" ? text : undefined;
+}
+
+/** Undefined for what is none, and for null and an empty one, which end the candidates. */
+export function candidateOf(candidate: unknown): RTCIceCandidateInit | undefined {
+  const init = typeof candidate === "string" ? { candidate } : isCandidate(candidate) ? candidate : undefined;
+  return init?.candidate === "" ? undefined : init;
+}
+
+/** The browser reads the rest of it. */
+const isCandidate = (value: unknown): value is { readonly candidate: string } =>
+  typeof value === "object" && value !== null && "candidate" in value && typeof value.candidate === "string";
