@@ -8,6 +8,11 @@ export function percentDecoded(text: string): string | undefined {
   return isEncoded(text, from) ? decodeURIComponent(text) : undefined;
 }
 
+/** A text of which only some may be encoded: the rest stays as it is. */
+export const decodedWhereEncoded = (text: string): string =>
+  text.replaceAll(encodedCharacters, (encoded) => percentDecoded(encoded) ?? encoded);
+const encodedCharacters = /(?:%[\da-f]{2})+/gi;
+
 /** Whether what stands behind each "%" is a byte in hex, and those of 0x80 and above are UTF-8 (RFC 3629 §4). */
 function isEncoded(text: string, from: number): boolean {
   let missing = 0;

@@ -1,5 +1,6 @@
 /** Which rows a filter lets through: the supervisor and the dashboard's lists decide alike. */
 import { z } from "zod";
+import { decodedWhereEncoded } from "../percent-decoded.ts";
 import type { ServiceId } from "../service.ts";
 import { shownReason } from "./refusal-words.ts";
 import type { Tone, TrafficRow } from "./row.ts";
@@ -90,8 +91,19 @@ export function reasonTexts({ service, reason }: Pick<TrafficRow, "service" | "r
   return shown === reason ? reason : `${reason}\n${shown}`;
 }
 
+/** The texts of a target are those of a URL, but for the topics of MQTT. */
+export const mayBeEncoded = ({ service }: Pick<TrafficRow, "service">): boolean => service !== "mqtt";
+
+/** Decodes only where there is something to decode. */
+const hasDecoded = (row: Pick<TrafficRow, "service" | "target">, before: string, needle: string): boolean =>
+  row.target.includes("%") && mayBeEncoded(row) && `${before}${decodedWhereEncoded(row.target)}`.toLowerCase().includes(needle);
+
+/** As it was sent, or as its sender typed it. */
+export const hasInTarget = (row: Pick<TrafficRow, "service" | "target">, needle: string): boolean =>
+  row.target.toLowerCase().includes(needle) || hasDecoded(row, "", needle);
+
 /** Whether the texts of a row, as lists show them, contain a needle; adjacent fields are joined by a space. */
 export const hasText = (row: TrafficRow, needle: string): boolean =>
   `${row.verb} ${row.target}\n${row.outcome}\n${addedWords(row)}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.peerName ?? ""} ${reasonTexts(row)}\n${row.preview}`
     .toLowerCase()
-    .includes(needle);
+    .includes(needle) || hasDecoded(row, `${row.verb} `, needle);

@@ -1,7 +1,7 @@
 /** The text of a filter of rows: terms about single fields, words that rows must not have, and the rest, which is searched as one text. */
 import { noUnits, parseComparison, sizeUnits, timeUnits } from "./comparison.ts";
 import type { TrafficRow } from "./row.ts";
-import { hasText, reasonTexts, searchNeedle, statusWord, tookSoFar } from "./row-filter.ts";
+import { hasInTarget, hasText, reasonTexts, searchNeedle, statusWord, tookSoFar } from "./row-filter.ts";
 import { turnUser } from "./webrtc-words.ts";
 
 /** `status:4xx`, `-path:/health`, or `-word`, without a field. */
@@ -34,7 +34,7 @@ const termFields = {
     isSeveral(value)
       ? undefined
       : (row) => row.verb.toLowerCase() === value || (row.kind === "grpc-call" && row.target.toLowerCase().endsWith(`/${value}`)),
-  path: (value) => (row) => row.target.toLowerCase().includes(value),
+  path: (value) => (row) => hasInTarget(row, value),
   client: (value) => (row) => `${row.client} ${row.peer}`.toLowerCase().includes(value),
   /** Of credentials the name too that lists show for them. */
   user: (value) => (row) => `${row.user ?? ""} ${(turnUser(row) && row.peerName) ?? ""}`.toLowerCase().includes(value),

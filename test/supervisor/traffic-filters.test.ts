@@ -94,6 +94,37 @@ it("[BL-432] terms of the text are about single fields or leave rows out; the da
   }
 });
 
+it("[BL-585] a text and a path find percent-encoded targets as they were sent and as they read; the dashboard's lists decide alike", async () => {
+  const store = create();
+  const http = { kind: "http", verb: "GET" } as const;
+  store.add(
+    batch([
+      row(1, "ok", { ...http, target: "/anything/k%C3%A4se?q=a%20b", outcome: "200" }),
+      row(2, "ok", { ...http, target: "/käse/a b", outcome: "200" }),
+      row(3, "ok", { ...http, target: "/100%/K%c3%84SE/%ff/%zz?a+b", outcome: "200" }),
+      row(4, "ok", { ...http, target: "/else", outcome: "200", preview: "a%20b k%C3%A4se" }),
+    ]),
+  );
+  for (const [text, expected] of [
+    ["käse", [3, 2, 1]],
+    ["path:käse", [3, 2, 1]],
+    ["-KÄSE", [4]],
+    ["a b", [2, 1]],
+    ['path:"a b"', [2, 1]],
+    ["get /anything/kä", [1]],
+    ["k%c3%a4se", [4, 1]],
+    ["path:k%C3%A4se", [1]],
+    ["100%", [3]],
+    ["/%ff/%ZZ", [3]],
+    ["anything -path:käse", []],
+  ] as const)
+    await expectFound(store, text, expected);
+  const topics = create(10, createMemory(), "mqtt");
+  topics.add(batch([row(1, "ok", { target: "a%20b" })]));
+  await expectFound(topics, "a b", []);
+  await expectFound(topics, "a%20b", [1]);
+});
+
 it("[BL-543] terms compare the status, the time and the size of rows; the dashboard's lists decide alike", async () => {
   const store = create();
   const http = { kind: "http" } as const;

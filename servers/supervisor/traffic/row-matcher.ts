@@ -1,7 +1,16 @@
 import { isSampleClient } from "../../../contract/client-mark.ts";
 import type { ServiceId } from "../../../contract/service.ts";
 import { refusalsSaying } from "../../../contract/traffic/refusal-words.ts";
-import { hasKind, hasOutcome, hasTarget, hasText, hasTone, possibleWords, type ToneFilter } from "../../../contract/traffic/row-filter.ts";
+import {
+  hasKind,
+  hasOutcome,
+  hasTarget,
+  hasText,
+  hasTone,
+  mayBeEncoded,
+  possibleWords,
+  type ToneFilter,
+} from "../../../contract/traffic/row-filter.ts";
 import { meetsTerms, parseRowQuery } from "../../../contract/traffic/row-query.ts";
 import { readRow, rowParent, rowTexts, rowTone } from "../../core/traffic/row-record.ts";
 
@@ -35,12 +44,13 @@ export function createRowMatcher(service: ServiceId, filter: RowFilter, now = Da
     .map((word) => word.toLowerCase())
     .filter((word) => word !== "" && isAscii(word))
     .map((word) => ({ word, refusals: service === "account" ? refusalsSaying(word) : [] }));
+  const isEncoded = mayBeEncoded({ service });
   const readsTexts = needle !== "" || terms.length > 0 || target !== "" || outcome !== "" || ofKind !== "" || withoutSample;
   return (bytes, contents) => {
     if (!hasTone(rowTone(bytes), tone)) return false;
     if (parent !== undefined && rowParent(bytes) !== parent) return false;
     if (!readsTexts) return true;
-    if (!mayHave(bytes, words, possibleWords(service, rowTone(bytes)))) return false;
+    if (!mayHave(bytes, words, possibleWords(service, rowTone(bytes)), isEncoded)) return false;
     const row = Object.assign(readRow(bytes), { service });
     return (
       hasKind(row.kind, ofKind) &&
@@ -80,10 +90,10 @@ function createContentSearch(needle: string): (content: Buffer) => boolean {
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
 /** Most rows are decided by one search over all their texts: a word without spaces can only be within one of them. */
-function mayHave(row: Buffer, words: readonly SearchedWord[], added: string): boolean {
+function mayHave(row: Buffer, words: readonly SearchedWord[], added: string, isEncoded: boolean): boolean {
   if (words.length === 0) return true;
   const texts = rowTexts(row);
-  if (!isAscii(texts)) return true;
+  if (!isAscii(texts) || (isEncoded && texts.includes("%"))) return true;
   const lower = texts.toLowerCase();
   return words.every(
     ({ word, refusals }) => lower.includes(word) || added.includes(word) || refusals.some((refusal) => lower.includes(refusal)),
