@@ -10,6 +10,8 @@ import { promisify } from "node:util";
 import { generate } from "selfsigned";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import WebSocket from "ws";
+import { firstDraft } from "../../renderer/src/services/mqtt/publish/publish-draft.ts";
+import { mosquittoPubOf } from "../../renderer/src/services/mqtt/try/mqtt-commands.ts";
 import type { WorkConnection } from "../../servers/core/turns/work-connection.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
@@ -259,6 +261,19 @@ describe.skipIf(!hasMosquitto)("mosquitto's clients", () => {
     await expect.poll(async () => (await broker.act("client.read", { clientId: "sub" }))?.subscriptionCount).toBe(1);
     for (const qos of ["0", "1", "2"]) await run("mosquitto_pub", [...common, "-t", `sensors/${qos}`, "-m", `with ${qos}`, "-q", qos]);
     expect((await subscriber).stdout).toBe("sensors/0 with 0\nsensors/1 with 1\nsensors/2 with 2\n");
+  });
+
+  it("[BL-468] a copied message that is too long for one argument arrives whole", async () => {
+    const broker = await startBroker();
+    const client = await connectMqttJs(broker.urls.MQTT ?? "");
+    await client.subscribeAsync("t");
+    const received = new Promise<string>((resolve) => client.once("message", (_, payload) => resolve(payload.toString())));
+    const payload = `it's ${"ü".repeat(100_000)}\n`;
+    const address = { transport: "mqtt", host: "127.0.0.1", port: String(broker.port) } as const;
+    const shell = run("bash", [], { timeout: 15_000 });
+    shell.child.stdin?.end(`${mosquittoPubOf({ ...firstDraft, topic: "t", payload }, address, true)}\n`);
+    await shell;
+    expect(await received).toBe(payload);
   });
 
   it("[MQTT-115] user properties, expiry and response topic are transferred", async () => {

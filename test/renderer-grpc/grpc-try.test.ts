@@ -179,6 +179,14 @@ it("[GRPC-75] the call as lines for grpcurl, Python and Node has messages, metad
   expect(lines("node", unary)).toContain('client.Buy({"sku_name":"it\'s"}, metadata, {}, (error, reply) =>');
 });
 
+it("[BL-468] the messages of a call that are too long for one argument are piped to grpcurl", () => {
+  const unary = { ...copied, pattern: "unary", metadata: [], deadlineMs: undefined } as const;
+  const long = { json: `{"skuName":"${"ü".repeat(30_000)}"}`, object: undefined };
+  const lines = (messages: CopiedCall["messages"]) => callLines("grpcurl", { ...unary, messages });
+  expect(lines([long, long])).toBe(`printf %s '${long.json} ${long.json}' | grpcurl -plaintext -d @ 127.0.0.1:50051 t.Shop/Buy`);
+  expect(lines([long])).toBe(`grpcurl -plaintext -d '${long.json}' 127.0.0.1:50051 t.Shop/Buy`);
+});
+
 it("[GRPC-75] with TLS the lines use the authority's certificate", () => {
   const lines = (language: CallLanguage) => callLines(language, { ...copied, origin: "grpcs://127.0.0.1:50051" });
   expect(lines("grpcurl")).toContain("grpcurl -cacert backlot-authority.pem ");

@@ -52,6 +52,13 @@ describe("the same as a command", () => {
     expect(mosquittoPubOf(draft({ correlationData: "0x6964" }), address, true)).toContain("correlation-data id ");
   });
 
+  it("[BL-468] of a payload that is too long for one argument is piped", () => {
+    const payload = `it's ${"ü".repeat(50_000)}`;
+    const command = mosquittoPubOf(draft({ payload }), address, true);
+    expect(command).toBe(`printf %s 'it'\\''s ${"ü".repeat(50_000)}' | mosquitto_pub -h 127.0.0.1 -p 1883 -t test/topic -s`);
+    expect(mosquittoPubOf(draft({ payload: "x".repeat(100_000) }), address, true)).toMatch(/ -m x+$/);
+  });
+
   it("of mosquitto_sub quotes the wildcards, and has name, session and will", () => {
     expect(mosquittoSubOf("sensors/#", 1, address, true)).toBe("mosquitto_sub -h 127.0.0.1 -p 1883 -V 5 -q 1 -t 'sensors/#' -v");
     expect(mosquittoSub(subscription, address, client)).toBe(

@@ -1,7 +1,7 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { type HeaderList, type HttpExchangeFacts, wholeBytes } from "../../../../contract/traffic/http.ts";
 import { hidden, isHidden } from "../../../../contract/traffic/secret-headers.ts";
-import { cmdQuoted, inBash, isWindows, powerShellInput, shellNote, shellQuoted } from "../../ui/copy/shells.ts";
+import { cmdQuoted, inBash, isLongArgument, isWindows, powerShellInput, printed, shellNote, shellQuoted } from "../../ui/copy/shells.ts";
 import { originOfConnection } from "../../ui/texts/address.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
@@ -178,17 +178,14 @@ const optionWords = (options: readonly CurlOption[], quoted: (text: string) => s
 /** Not --data, which reads a file if the body begins with @. */
 const rawData = (value: string): CurlOption => ({ flag: "--data-raw", name: "data-raw", value });
 
-/** Linux takes 128 KiB in one argument of a program; "printf" is a part of the shell. */
-const mostArgumentBytes = 100_000;
-
 function asCurl(replay: Replay): string {
   const { body } = replay;
   const options = curlOptions(replay);
   const text = bodyText(body);
-  const isPiped = text === undefined || body.length > mostArgumentBytes;
+  const isPiped = text === undefined || isLongArgument(text);
   const sent = body.length > 0 && !isPiped ? [rawData(text)] : [];
   const words = [...optionWords([...options, ...sent], shellQuoted), ...(isPiped ? ["--data-binary @-"] : [])];
-  const decoded = text === undefined ? `printf %s ${shellQuoted(toBase64(body))} | base64 -d` : `printf %s ${shellQuoted(text)}`;
+  const decoded = text === undefined ? `${printed(toBase64(body))} | base64 -d` : printed(text);
   const pipe = isPiped ? `${decoded} | ` : "";
   return `${notes(replay, shellNote)}${pipe}curl ${words.join(" \\\n  ")}`;
 }

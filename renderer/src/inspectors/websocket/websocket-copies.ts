@@ -1,7 +1,7 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { type HeaderList, type HttpExchangeFacts, headerValue } from "../../../../contract/traffic/http.ts";
 import type { WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
-import { inBash, shellQuoted } from "../../ui/copy/shells.ts";
+import { inBash, printed, shellQuoted } from "../../ui/copy/shells.ts";
 import { originOfConnection } from "../../ui/texts/address.ts";
 import { decodeText, fromBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
@@ -70,7 +70,7 @@ export function asWebsocat(replay: WebSocketReplay): string {
   const text = isBinary ? undefined : decodeText(fromBase64(message.body.base64), false);
   // Without -b a message ends with its line.
   if (text !== undefined && !text.includes("\n")) return `printf '%s\\n' ${shellQuoted(text)} | ${command}`;
-  const bytes = `printf %s ${shellQuoted(message.body.base64)} | base64 -d`;
+  const bytes = `${printed(message.body.base64)} | base64 -d`;
   return `${bytes} | ${isBinary ? command : command.replace("-n1", "-tn1 --no-line")}`;
 }
 

@@ -1,6 +1,6 @@
 import type { ConfigView } from "../../../../contract/config.ts";
 import type { GrpcPattern } from "../../../../contract/traffic/grpc.ts";
-import { inBash, shellQuoted } from "../../ui/copy/shells.ts";
+import { inBash, isLongArgument, printed, shellQuoted } from "../../ui/copy/shells.ts";
 
 export const callLanguages = [
   { value: "grpcurl", label: inBash("grpcurl") },
@@ -67,16 +67,18 @@ const certificateFiles = (ofClient: boolean): readonly string[] => [
 ];
 
 function grpcurl({ origin, clientCertificate, path, metadata, deadlineMs, messages }: CopiedCall): string {
+  const data = messages.map(({ json }) => compact(json)).join(" ");
+  const isPiped = isLongArgument(data);
   const words = [
     grpcurlFor(origin),
     ...(clientCertificate ? ["-cert client.pem -key client-key.pem"] : []),
     // With -H it would be sent with the reflection calls too, where x-backlot-status would end them.
     ...metadata.map(([name, value]) => `-rpc-header ${shellQuoted(`${name}: ${value}`)}`),
     ...(deadlineMs === undefined ? [] : [`-max-time ${deadlineMs / 1_000}`]),
-    `-d ${shellQuoted(messages.map(({ json }) => compact(json)).join(" "))}`,
+    `-d ${isPiped ? "@" : shellQuoted(data)}`,
     `${addressOf(origin)} ${path.slice(1)}`,
   ];
-  return words.join(" ");
+  return `${isPiped ? `${printed(data)} | ` : ""}${words.join(" ")}`;
 }
 
 const pythonCalls = {

@@ -19,6 +19,13 @@ function namesHistory(text: string): boolean {
   return lineEnd >= 0 && (text.includes("\n^") || text.includes("!", lineEnd));
 }
 
+/** Linux takes 128 KiB in one argument of a program. */
+const mostArgumentBytes = 100_000;
+export const isLongArgument = (text: string): boolean => new TextEncoder().encode(text).length > mostArgumentBytes;
+
+/** For the standard input of a program, however long: "printf" is a part of the shell. */
+export const printed = (text: string): string => `printf %s ${shellQuoted(text)}`;
+
 /** A line that does nothing, for whoever reads the command. No comment: zsh reads what is typed or pasted after a # like any other words. */
 export const shellNote = (text: string): string => `: ${shellQuoted(text)}`;
 

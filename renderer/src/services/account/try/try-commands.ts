@@ -1,4 +1,4 @@
-import { inBash, shellQuoted } from "../../../ui/copy/shells.ts";
+import { inBash, isLongArgument, printed, shellQuoted } from "../../../ui/copy/shells.ts";
 import { sentTarget } from "../../try/try-request.ts";
 import { type TryDraft, takesBody } from "./try-draft.ts";
 
@@ -28,9 +28,11 @@ function asCurl({ origin, draft, password, code }: Commands): string {
   const body = bodyOf(draft);
   const json = "-H 'Content-Type: application/json'";
   const method = draft.method === (body === "" ? "GET" : "POST") ? "" : ` -X ${draft.method}`;
-  const sent = body === "" ? "" : ` \\\n  ${json} \\\n  --data-raw ${shellQuoted(body)}`;
+  const isPiped = isLongArgument(body);
+  const curl = `${isPiped ? `${printed(body)} | ` : ""}curl${method}`;
+  const sent = body === "" ? "" : ` \\\n  ${json} \\\n  ${isPiped ? "--data-binary @-" : `--data-raw ${shellQuoted(body)}`}`;
   const url = shellQuoted(origin + targetOf(draft));
-  if (draft.scheme === "basic") return `curl${method} -u ${shellQuoted(`${draft.username}:${password}`)} ${url}${sent}`;
+  if (draft.scheme === "basic") return `${curl} -u ${shellQuoted(`${draft.username}:${password}`)} ${url}${sent}`;
   const token = String.raw`sed 's/.*"token":"\([^"]*\)".*/\1/'`;
   const login = `curl -s ${origin}/login \\\n  --data-urlencode ${shellQuoted(`username=${draft.username}`)} \\\n  --data-urlencode ${shellQuoted(`password=${password}`)}`;
   const lines = [`token=$(${login} |\n  ${token})`];
@@ -39,7 +41,7 @@ function asCurl({ origin, draft, password, code }: Commands): string {
       `token=$(curl -s ${origin}/mfa/verify \\\n  -H "Authorization: Bearer $token" ${json} \\\n  --data-raw ${shellQuoted(mfaBody(code))} |\n  ${token})`,
     );
   }
-  lines.push(`curl${method} ${url} \\\n  -H "Authorization: Bearer $token"${sent}`);
+  lines.push(`${curl} ${url} \\\n  -H "Authorization: Bearer $token"${sent}`);
   return lines.join("\n");
 }
 

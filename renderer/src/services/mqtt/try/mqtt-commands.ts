@@ -1,4 +1,4 @@
-import { shellQuoted } from "../../../ui/copy/shells.ts";
+import { isLongArgument, printed, shellQuoted } from "../../../ui/copy/shells.ts";
 import { decodeText, toHex } from "../../../viewer/decode/bytes.ts";
 import type { BrokerAddress } from "../broker/broker-address.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "../publish/publish-draft.ts";
@@ -48,10 +48,11 @@ function propertyArguments({ isUtf8, expirySeconds, contentType, responseTopic, 
 function withPayload(command: string, payload: string, encoding: PublishDraft["encoding"]): string {
   switch (encoding) {
     case "base64":
-      return `printf %s ${shellQuoted(payload.replace(/\s+/g, ""))} | base64 -d | ${command} -s`;
+      return `${printed(payload.replace(/\s+/g, ""))} | base64 -d | ${command} -s`;
     case "hex":
       return `printf '${payload.replace(/\s+/g, "").replace(/../g, octalEscape)}' | ${command} -s`;
     case "text":
+      if (isLongArgument(payload)) return `${printed(payload)} | ${command} -s`;
       return payload === "" ? `${command} -n` : `${command} -m ${shellQuoted(payload)}`;
     default:
       return encoding satisfies never;
