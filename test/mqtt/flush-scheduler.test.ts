@@ -87,6 +87,31 @@ it("[MQTT-551] after a connection was accepted clients have little time in a tur
   expect(written()).toBe(40);
 });
 
+it("[MQTT-551] clients have their time once in a turn of the event loop, however much is added while what is late is written", async () => {
+  let now = 0;
+  let written = 0;
+  const scheduler = new FlushScheduler(() => now);
+  const next = slowlyWritten(scheduler, () => now++);
+  const outputs = Array.from({ length: 30 }, () =>
+    slowlyWritten(scheduler, () => {
+      now++;
+      written++;
+      // What is written makes others write.
+      next.target.output.put(Buffer.from("b"));
+    }),
+  );
+  for (const { target } of outputs) target.output.put(Buffer.from("a"));
+  const perTurn: number[] = [];
+  for (let turn = 0; turn < 4; turn++) {
+    const before = scheduler.turns;
+    await new Promise((resolve) => setImmediate(resolve));
+    perTurn.push(scheduler.turns - before);
+  }
+  expect(perTurn).toEqual([1, 1, 1, 1]);
+  while (scheduler.isBehind) await new Promise((resolve) => setImmediate(resolve));
+  expect(written).toBe(30);
+});
+
 it("[MQTT-551] what is written at the end of the service is written at once, also after a connection was accepted", async () => {
   let now = 0;
   const scheduler = new FlushScheduler(() => now);

@@ -121,6 +121,8 @@ export class FlushScheduler {
   /** The last turn after a connection was accepted in which more was done than to accept others. */
   private beganAt: Moment = { ms: 0, cpuMs: 0 };
   private scheduled = false;
+  /** One in a turn of the event loop, however much is added meanwhile. */
+  private immediate: NodeJS.Immediate | undefined = undefined;
   private scheduledAt = 0;
   private readonly now: () => number;
   private readonly cpuMs: (() => number) | undefined;
@@ -141,16 +143,21 @@ export class FlushScheduler {
     if (this.scheduled) return;
     this.scheduled = true;
     this.scheduledAt = this.now();
-    setImmediate(this.endTick);
+    this.waitForTurn();
+  }
+
+  private waitForTurn(): void {
+    this.immediate ??= setImmediate(this.endTick);
   }
 
   private readonly endTick = (): void => {
+    this.immediate = undefined;
     if (!this.scheduled) return;
     const { arrivals } = this;
     const quiet = arrivals === this.arrivalsSeen;
     this.arrivalsSeen = arrivals;
-    if (quiet || this.now() - this.scheduledAt >= gatheredMs) this.takeTurn();
-    else setImmediate(this.endTick);
+    if (this.isBehind || quiet || this.now() - this.scheduledAt >= gatheredMs) this.takeTurn();
+    else this.waitForTurn();
   };
 
   /** A listener has just accepted a connection. */
@@ -159,7 +166,7 @@ export class FlushScheduler {
     this.schedule();
   }
 
-  private readonly takeTurn = (): void => {
+  private takeTurn(): void {
     const { hasAccepted } = this;
     this.hasAccepted = false;
     if (hasAccepted && !this.acceptsOnly && this.lengthMs === acceptingTurnMs) {
@@ -168,13 +175,13 @@ export class FlushScheduler {
     }
     this.acceptsOnly = hasAccepted && this.since(this.acceptsFrom) < this.acceptsMs;
     if (this.acceptsOnly) {
-      setImmediate(this.takeTurn);
+      this.waitForTurn();
       return;
     }
     this.lengthMs = hasAccepted ? acceptingTurnMs : turnMs;
     if (hasAccepted) this.beganAt = this.moment();
     this.flush();
-  };
+  }
 
   private moment(): Moment {
     return { ms: this.now(), cpuMs: this.cpuMs?.() };
@@ -287,8 +294,7 @@ export class FlushScheduler {
     if (this.lateLength > 0) {
       this.isBehind = true;
       this.resumeFirst();
-      this.scheduled = true;
-      setImmediate(this.takeTurn);
+      this.schedule();
       return;
     }
     this.isBehind = false;
