@@ -1,4 +1,4 @@
-/** Deliveries, beside the first of each message, that this broker may owe to what all others have sent: some tenths of a second of work, or a second where sessions keep them. */
+/** Deliveries, beside the first of each message, that this broker may owe to what all others have sent: some tenths of a second of work. One that a session keeps counts as several. */
 const mostOwed = 20_000;
 /** It says again that it is behind, while it is: who hears nothing more goes on (`Backlog`). */
 const saidAgainMs = 500;

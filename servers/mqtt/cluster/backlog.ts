@@ -1,3 +1,5 @@
+import { FairOrder } from "../../core/turns/fair-order.ts";
+import type { WaitingClient } from "../engine/cluster-link.ts";
 import { isLater, type Received } from "./journal.ts";
 
 /**
@@ -12,6 +14,8 @@ export const mostUntakenBytes = 32 << 10;
 const pollMs = 20;
 /** Who waits and may go on acts a moment later: only then it is known whether there is room for the next ones. */
 const resumedAtOnce = 8;
+/** With those whose clients have left, who may be thousands. */
+const lookedAtOnce = 500;
 /** Another broker that is behind says it again before. */
 const askedMs = 2_000;
 /** For some time after that there may be fewer bytes between this broker and Redis: what is on the way is for thousands when another one says that it is behind. */
@@ -30,16 +34,23 @@ export interface BacklogOptions {
   readonly positions: () => Promise<readonly string[]>;
 }
 
+interface Waiting {
+  /** Of the client's address; the broker's own is empty. */
+  readonly key: string;
+  readonly client: WaitingClient | undefined;
+  readonly resume: () => void;
+}
+
 /**
  * Frames of this broker that other brokers have not read, and what Redis has not taken. Publishers wait while there are too many bytes of them, or while
- * another broker says that it has too much to deliver (`Arrears`).
+ * another broker says that it has too much to deliver (`Arrears`). Their addresses take turns: one may have thousands that wait.
  */
 export class Backlog {
   private frames: { readonly id: string; readonly bytes: number }[] = [];
   private bytes = 0;
   /** Of frames that are not in the journal: read when the next one is. */
   private unnumbered = 0;
-  private waiting: (() => void)[] = [];
+  private readonly waiting = new FairOrder<Waiting>();
   private resumesLater = false;
   private timer: NodeJS.Timeout | undefined = undefined;
   private progressAt = 0;
@@ -99,10 +110,10 @@ export class Backlog {
     this.settle();
   }
 
-  /** `resume` is called when there is room, or Redis is lost: it may publish then, whether others were faster or not. */
-  whenBelow(resume: () => void): void {
-    if (this.waiting.length === 0) this.progressAt = performance.now();
-    this.waiting.push(resume);
+  /** `resume` is called when there is room, or Redis is lost: it may publish then, whether others were faster or not. For the broker itself without a client. */
+  whenBelow(resume: () => void, client?: WaitingClient): void {
+    if (this.waiting.size === 0) this.progressAt = performance.now();
+    this.waiting.add({ key: client?.key ?? "", client, resume });
     this.settle();
   }
 
@@ -117,22 +128,28 @@ export class Backlog {
   }
 
   private settle(): void {
-    if (this.waiting.length > 0 && !this.isAbove) this.resumeSome();
+    if (this.waiting.size > 0 && !this.isAbove) this.resumeSome();
     if (this.bytes > this.limit / 2 && this.options.isConnected()) this.timer ??= setTimeout(() => void this.poll(), pollMs);
-    else if (this.waiting.length > 0) this.timer ??= setTimeout(() => void this.poll(), pollMs);
+    else if (this.waiting.size > 0) this.timer ??= setTimeout(() => void this.poll(), pollMs);
   }
 
   private resume(): void {
-    const { waiting } = this;
-    this.waiting = [];
-    for (const resume of waiting) resume();
+    const waiting: Waiting[] = [];
+    for (let next = this.waiting.take(); next; next = this.waiting.take()) waiting.push(next);
+    for (const { resume } of waiting) resume();
   }
 
-  /** Those that have waited longest, even if others leave no room until they act. */
+  /** Of each address those that have waited longest, even if others leave no room until they act. */
   private resumeSome(): void {
     if (this.resumesLater) return;
-    for (const resume of this.waiting.splice(0, resumedAtOnce)) resume();
-    if (this.waiting.length === 0) return;
+    for (let room = resumedAtOnce, looked = 0; room > 0 && looked < lookedAtOnce; looked++) {
+      const next = this.waiting.take();
+      if (!next) return;
+      // Who has left publishes nothing.
+      if (!next.client?.hasLeft()) room--;
+      next.resume();
+    }
+    if (this.waiting.size === 0) return;
     this.resumesLater = true;
     setImmediate(() => {
       this.resumesLater = false;

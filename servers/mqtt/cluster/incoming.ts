@@ -23,12 +23,17 @@ export interface IncomingOptions {
   readonly onFault: (error: unknown) => void;
   /** Redis has not taken what sessions got so far: it would take the longer, and what is written to clients waits for it. */
   readonly waitsForRedis: () => boolean;
+  /** Deliveries that sessions keep, of messages of other brokers, since the start. */
+  readonly kept: () => number;
   /** Of the clients of this broker, who have their time beside the others. */
   readonly scheduler: () => Pick<FlushScheduler, "isTurnOver" | "whenWritten">;
   /** What is for thousands is delivered over several turns. */
   readonly broadcasts: () => Pick<Broadcasts, "isIdle" | "whenIdle">;
   readonly arrears: Pick<Arrears, "received" | "applied" | "clear">;
 }
+
+/** A delivery that a session keeps takes so many times as long: it is written to Redis, and again when the client has it. */
+const timesOfKept = 10;
 
 interface QueuedFrame {
   readonly id: string;
@@ -53,6 +58,8 @@ export class Incoming {
   /** Of the frame of which a part was applied: a step for each entry. */
   private steps: Iterator<undefined> | undefined = undefined;
   private current: QueuedFrame | undefined = undefined;
+  /** `kept`, before the message that is delivered. */
+  private keptBefore = 0;
   private state: "held" | "waiting for its turn" | "waiting for Redis" | "idle" = "held";
   /** Ignored while Redis is partly lost: such frames are read from the journal later. */
   private deaf = false;
@@ -153,7 +160,8 @@ export class Incoming {
 
   /** A message of the frame, of whose bytes so many are left. */
   private delivered(message: Message, frame: QueuedFrame, left: number): void {
-    const deliveries = furtherDeliveriesOf(message);
+    const kept = this.options.kept() - this.keptBefore;
+    const deliveries = furtherDeliveriesOf(message) + Math.max(0, kept - 1) * (timesOfKept - 1);
     if (deliveries > 0) this.applied(frame, frame.left - left, deliveries);
   }
 
@@ -218,6 +226,7 @@ export class Incoming {
         if (message) this.delivered(message, queued, bytes.length * (1 - index / frame.entries.length));
         message = entry.type === "message" ? entry.message : undefined;
         begun.entries = index + 1;
+        if (message) this.keptBefore = this.options.kept();
         this.options.onEntry(entry, frame.from, { id, seq: frame.seq, index });
       }
       if (this.isDelivering) yield;

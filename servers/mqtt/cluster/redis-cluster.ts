@@ -4,7 +4,7 @@ import { connectRedis, type RedisConnections, type RedisSharers, unreachable } f
 import type { Log } from "../../core/service/log.ts";
 import { countOf, countText } from "../../core/service/quantity.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import type { ClusterLink, GatedClient } from "../engine/cluster-link.ts";
+import type { ClusterLink, GatedClient, WaitingClient } from "../engine/cluster-link.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
@@ -112,6 +112,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
         brokers: () => this.liveness.brokers,
         say: (to, isBehind) => this.note({ type: "call", values: ["PUBLISH", presenceOf(channel, to), saying(this.brokerId, isBehind)] }),
       }),
+      kept: () => this.store.queuedOfOthers,
       waitsForRedis: () => this.isConnected && this.store.heldOfOthers + this.commits.bytesOfOthers > mostUntakenBytes,
     });
     this.backlog = new Backlog({
@@ -195,8 +196,8 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     return this.commitGate.wrap(transport, client);
   }
 
-  bring(clientId: string, cleanStart: boolean): Promise<boolean> {
-    return this.ownership.bring(clientId, cleanStart);
+  bring(clientId: string, cleanStart: boolean, client?: WaitingClient): Promise<boolean> {
+    return this.ownership.bring(clientId, cleanStart, client);
   }
 
   settled(clientId: string): void {
@@ -232,8 +233,8 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     return this.backlog.isAbove;
   }
 
-  whenCaughtUp(resume: () => void): void {
-    this.backlog.whenBelow(resume);
+  whenCaughtUp(resume: () => void, client?: WaitingClient): void {
+    this.backlog.whenBelow(resume, client);
   }
 
   caughtUp(): Promise<void> {

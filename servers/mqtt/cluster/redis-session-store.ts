@@ -74,6 +74,8 @@ export class RedisSessionStore implements SessionStore {
   heldBytes = 0;
   /** Of them those of messages of other brokers. */
   heldOfOthers = 0;
+  /** Deliveries of messages of other brokers, since the start. */
+  queuedOfOthers = 0;
   /** What is counted now is of others. */
   private isOfOthers = false;
   private readonly options: RedisSessionStoreOptions;
@@ -132,6 +134,7 @@ export class RedisSessionStore implements SessionStore {
 
   queued(session: SessionKey, delivery: Delivery): void {
     this.isOfOthers = delivery.message.fromElsewhere;
+    if (this.isOfOthers) this.queuedOfOthers++;
     this.put(session, delivery, this.messages.use(delivery.message), delivery.shared);
     this.isOfOthers = false;
   }

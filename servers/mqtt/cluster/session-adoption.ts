@@ -1,4 +1,5 @@
 import { errorText } from "../../core/service/service-error.ts";
+import { FairOrder } from "../../core/turns/fair-order.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { isOver } from "../engine/session/away-sessions.ts";
 import { abandonSession, adoptSession, deliverMissed, restoreClosed } from "../engine/session/move-session.ts";
@@ -14,6 +15,8 @@ import type { LoadedMessages } from "./stored-messages.ts";
 
 /** Names and values of the fields of sessions that are opened together. */
 const valuesAtOnce = 100_000;
+/** The same of clients that have asked for theirs: of the others of all addresses, some wait until these are open. */
+const valuesOfClients = 10_000;
 
 /** The fields of its hash, as Redis answers, and the `term` in which it has them, with the broker's name then. */
 export interface Claimed {
@@ -31,12 +34,19 @@ interface Restored {
   readonly isAsStored: boolean;
 }
 
+interface Waiting {
+  readonly key: string;
+  readonly claims: readonly Claimed[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const valuesIn = (claims: readonly Claimed[]): number => claims.reduce((sum, { values }) => sum + values.length, 0);
+
 /** Opens sessions that this broker has claimed. */
 export class SessionAdoption {
-  /** To be opened by `nextAdoption`. */
-  private readonly claimed: Claimed[] = [];
-  private nextAdoption: Promise<void> | undefined = undefined;
-  private lastAdoption: Promise<void> = Promise.resolve();
+  private readonly waiting = new FairOrder<Waiting>();
+  private isWorking = false;
   private readonly parts: ClusterParts;
 
   constructor(parts: ClusterParts) {
@@ -45,16 +55,31 @@ export class SessionAdoption {
 
   /**
    * Opens sessions that this broker has taken over, in the state in which the other broker stored them. One search of the journal takes place
-   * at a time: those that come meanwhile share the next one.
+   * at a time: some of those that come meanwhile share the next one, and the addresses for whose clients they are (`key`) take turns.
    */
-  adopt(claims: readonly Claimed[]): Promise<void> {
-    this.claimed.push(...claims);
-    this.nextAdoption ??= this.lastAdoption.then(() => {
-      this.nextAdoption = undefined;
-      return this.adoptAll(this.claimed.splice(0));
+  adopt(claims: readonly Claimed[], key = ""): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.waiting.add({ key, claims, resolve, reject });
+      if (!this.isWorking) void this.work();
     });
-    this.lastAdoption = this.nextAdoption.catch(() => {});
-    return this.nextAdoption;
+  }
+
+  private async work(): Promise<void> {
+    this.isWorking = true;
+    for (let next = this.waiting.take(); next; next = this.waiting.take()) {
+      const together: Waiting[] = [];
+      for (let values = 0, one: Waiting | undefined = next; one; one = values < valuesOfClients ? this.waiting.take() : undefined) {
+        together.push(one);
+        values += valuesIn(one.claims);
+      }
+      try {
+        await this.adoptAll(together.flatMap(({ claims }) => claims));
+        for (const { resolve } of together) resolve();
+      } catch (error) {
+        for (const { reject } of together) reject(error);
+      }
+    }
+    this.isWorking = false;
   }
 
   private async adoptAll(claims: readonly Claimed[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorText } from "../../core/service/service-error.ts";
 import { reasonCode } from "../codec/reason-code.ts";
+import type { WaitingClient } from "../engine/cluster-link.ts";
 import { surrenderSession } from "../engine/session/move-session.ts";
 import type { Session } from "../engine/session/session.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
@@ -9,12 +10,15 @@ import type { Entry } from "./frame.ts";
 import type { GroupMembers } from "./group-members.ts";
 import { type Claimed, SessionAdoption } from "./session-adoption.ts";
 import { stateAtText } from "./session-fields.ts";
+import { WorkPlaces } from "./work-places.ts";
 
 const ownersKey = `${keyPrefix}owners`;
 /** Interval of retries: requests and answers are not in the journal. */
 const answerMs = 500;
 const retryMs = 100;
 const clientsAtOnce = 200;
+/** Sessions for clients of one address that are read from Redis and opened at the same time. */
+const fetchedAtOnce = 32;
 type Wanted = Entry & { type: "wanted" };
 
 type Claim = { readonly kind: "mine"; readonly claimed: Claimed } | { readonly kind: "theirs"; readonly owner: string };
@@ -39,6 +43,7 @@ export class SessionOwnership {
   private readonly answered = new Map<string, () => void>();
   /** Clients that connected while Redis was lost: their sessions were not requested, or somebody else may have them since. */
   private readonly unclaimed = new Set<string>();
+  private readonly places = new WorkPlaces(fetchedAtOnce);
   private readonly adoption: SessionAdoption;
   private readonly parts: ClusterParts;
   private readonly options: OwnershipOptions;
@@ -50,16 +55,17 @@ export class SessionOwnership {
   }
 
   /** `settled` is to be called once for each call. */
-  bring(clientId: string, cleanStart: boolean): Promise<boolean> {
+  bring(clientId: string, cleanStart: boolean, client?: WaitingClient): Promise<boolean> {
     this.opening.set(clientId, (this.opening.get(clientId) ?? 0) + 1);
-    return this.request(clientId, cleanStart);
+    return this.request(clientId, cleanStart, client?.key ?? "", () => this.opening.has(clientId));
   }
 
-  private request(clientId: string, cleanStart: boolean): Promise<boolean> {
+  /** Nothing is begun for a client that has left, and `isWanted` says so. */
+  private request(clientId: string, cleanStart: boolean, key = "", isWanted = () => true): Promise<boolean> {
     const before = this.bringing.get(clientId);
     if (!before && this.parts.engine.sessions.has(clientId)) return Promise.resolve(true);
     const work = (before ?? Promise.resolve())
-      .then(() => this.fetch(clientId, cleanStart))
+      .then(() => this.fetch(clientId, cleanStart, key, isWanted))
       .catch((error: unknown) => {
         this.parts.log.error(`An error while the session of ${clientId} was fetched: ${errorText(error)}`);
         return false;
@@ -109,9 +115,10 @@ export class SessionOwnership {
     return this.bringing.has(clientId) || this.opening.has(clientId);
   }
 
-  private async fetch(clientId: string, cleanStart: boolean): Promise<boolean> {
+  private async fetch(clientId: string, cleanStart: boolean, key: string, isWanted: () => boolean): Promise<boolean> {
     const { parts } = this;
-    const end = performance.now() + this.options.patienceMs;
+    let end = performance.now() + this.options.patienceMs;
+    let hasAsked = false;
     while (performance.now() < end) {
       if (parts.engine.sessions.has(clientId)) return true;
       await parts.comingBack;
@@ -119,28 +126,39 @@ export class SessionOwnership {
         this.unclaimed.add(clientId);
         return true;
       }
+      const from = performance.now();
+      await this.places.enter(key);
+      end += performance.now() - from;
+      let owner: string | undefined;
       try {
+        // What the other broker has been asked for comes here.
+        if (!hasAsked && !isWanted()) return false;
         const { brokerId } = parts;
+        hasAsked = true;
         const claim = await this.claim(clientId, true);
         if (parts.brokerId !== brokerId) continue;
-        if (claim.kind === "mine") {
+        if (claim.kind === "theirs") ({ owner } = claim);
+        else {
           if (claim.claimed.values.length === 0) return true;
-          await this.adoption.adopt([claim.claimed]);
+          await this.adoption.adopt([claim.claimed], key);
           if (parts.brokerId !== brokerId) continue;
           // An expired or unreadable session is removed; the next claim then finds none.
           if (!parts.engine.sessions.has(clientId)) this.ended(clientId);
-          continue;
         }
-        parts.outgoing.add({ type: "wanted", to: claim.owner, clientId, cleanStart });
-        parts.flush();
-        await this.answer(clientId);
       } catch (error) {
         const problem = errorText(error);
         // The key is not a hash, so it is not a session of a broker.
         if (problem.includes("WRONGTYPE")) this.ended(clientId);
         else parts.lost(problem);
         await sleep(retryMs, undefined, { ref: false });
+      } finally {
+        this.places.leave(key);
       }
+      if (owner === undefined) continue;
+      // Others of the address do not wait for that broker, which may be dead.
+      parts.outgoing.add({ type: "wanted", to: owner, clientId, cleanStart });
+      parts.flush();
+      await this.answer(clientId);
     }
     parts.log.warning(`The session of ${clientId} is at another broker, which does not release it.`);
     return false;

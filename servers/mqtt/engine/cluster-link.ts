@@ -13,19 +13,26 @@ export interface GatedClient {
   run(step: () => void): void;
 }
 
+/** A client for which something waits. */
+export interface WaitingClient {
+  /** Of its address, as `rateLimitKey` has it. */
+  readonly key: string;
+  hasLeft(): boolean;
+}
+
 /** The other brokers that serve the same clients. Groups are named as `SharedGroup.name`. */
 export interface ClusterLink {
   /** Delays acknowledgements until the other brokers can know of the acknowledged messages. */
   gate(transport: Transport, client: GatedClient): Transport;
   /** Other brokers have not read so much of what was published here that publishers have to wait. */
   readonly isBehind: boolean;
-  /** `resume` is called when they need not wait. */
-  whenCaughtUp(resume: () => void): void;
+  /** `resume` is called when they need not wait: addresses take turns. For the broker itself without a client. */
+  whenCaughtUp(resume: () => void, client?: WaitingClient): void;
   /**
    * Fetches the session from the broker that has it, and ends the client's connection there. False if that fails; never rejects. No other
-   * broker gets it before `settled` is called.
+   * broker gets it before `settled` is called. Of the clients of an address some are served at a time, and nothing is begun for one that has left.
    */
-  bring(clientId: string, cleanStart: boolean): Promise<boolean>;
+  bring(clientId: string, cleanStart: boolean, client?: WaitingClient): Promise<boolean>;
   /** To be called once for each `bring`: the connection has opened the session, or is closed. */
   settled(clientId: string): void;
   /** The client is connected. */

@@ -157,6 +157,7 @@ it("[MQTT-521] deliveries count message by message, while their frame is applied
     onFrame: () => {},
     onBroken: () => {},
     onFault: (error) => faults.push(String(error)),
+    kept: () => 0,
     waitsForRedis: () => false,
     scheduler: () => ({ isTurnOver: () => true, whenWritten: (resume) => void waiting.push(resume) }),
     broadcasts: () => broadcasts,

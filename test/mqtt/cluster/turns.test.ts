@@ -33,6 +33,7 @@ function incomingInTurns(
     onFrame: () => {},
     onBroken: () => {},
     onFault: (error) => expect.unreachable(String(error)),
+    kept: () => 0,
     waitsForRedis,
     scheduler: () => ({ isTurnOver: () => true, whenWritten: (resume) => void waiting.push(resume) }),
     broadcasts: () => broadcasts,

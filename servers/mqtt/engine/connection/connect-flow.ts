@@ -263,7 +263,7 @@ function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: Con
   else {
     const { clientId } = connection;
     connection.onSettled = () => cluster.settled(clientId);
-    wait(parts, connection, cluster.bring(clientId, packet.cleanStart), (brought) => {
+    wait(parts, connection, cluster.bring(clientId, packet.cleanStart, connection.turn.client), (brought) => {
       if (brought) acceptIt();
       else answerRefused(parts, connection, reasonCode.serverUnavailable, "Another broker has the session and does not release it.");
     });

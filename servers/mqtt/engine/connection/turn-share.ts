@@ -1,4 +1,4 @@
-import type { ClusterLink } from "../cluster-link.ts";
+import type { ClusterLink, WaitingClient } from "../cluster-link.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import type { Message } from "../routing/message.ts";
 import { stepsOfRouting } from "../routing/route-message.ts";
@@ -82,6 +82,10 @@ export class TurnShare {
     return this.owner.place?.address.key ?? "";
   }
 
+  get client(): WaitingClient {
+    return { key: this.addressKey, hasLeft: () => this.owner.state === "closed" };
+  }
+
   /** The connection has waited, and `act` handles its packets. */
   private give(act: () => void): void {
     this.isOwn = true;
@@ -108,7 +112,7 @@ export class TurnShare {
         cluster.whenCaughtUp(() => {
           this.hasCaughtUp = true;
           then();
-        }),
+        }, this.client),
       );
       return false;
     }
@@ -161,7 +165,7 @@ export class TurnShare {
   /** It is read no further until that, such as that what it has caused is done. */
   holdUntil(when: (then: () => void) => void): void {
     this.owner.hold();
-    when(() => this.parts.scheduler.whenWritten(() => this.owner.release()));
+    when(() => this.parts.scheduler.whenWritten(() => this.owner.release(), "usual", this.addressKey));
   }
 
   /** The same before a packet that may be much work. */

@@ -14,6 +14,13 @@ interface AddressShare extends Ranked {
   readonly key: string;
   readonly absences: Set<Absence>;
   bytes: number;
+  readonly turn: AddressTurn;
+}
+
+/** What is due of one address; its rank is when the first of it is due, or when the address had its last turn, if that is later. */
+interface AddressTurn extends Ranked {
+  readonly due: RankedHeap<Absence>;
+  hadAt: number;
 }
 
 type AwaySession = Pick<Session, "willDueAt" | "disconnectedAt" | "expirySeconds">;
@@ -30,7 +37,7 @@ export const isWillDue = ({ willDueAt }: AwaySession, now: number): boolean => w
 /** Sessions without a connection, by the time at which their wills or their ends are due, and by address. */
 export class AwaySessions {
   private readonly absences = new Map<Session, Absence>();
-  private readonly due = new RankedHeap<Absence>();
+  private readonly turns = new RankedHeap<AddressTurn>();
   private readonly shares = new Map<string, AddressShare>();
   private readonly largest = new RankedHeap<AddressShare>();
 
@@ -60,7 +67,8 @@ export class AwaySessions {
   private shareOf(key: string): AddressShare {
     let share = this.shares.get(key);
     if (!share) {
-      share = { key, absences: new Set(), bytes: 0, rank: 0, order: 0, place: -1 };
+      const turn = { due: new RankedHeap<Absence>(), hadAt: 0, rank: 0, order: 0, place: -1 };
+      share = { key, absences: new Set(), bytes: 0, turn, rank: 0, order: 0, place: -1 };
       this.shares.set(key, share);
     }
     return share;
@@ -72,8 +80,16 @@ export class AwaySessions {
     if (!absence) return;
     this.count(absence, session.heldBytes + session.subscriptionBytes);
     const dueAt = Math.min(session.willDueAt > 0 ? session.willDueAt : Number.POSITIVE_INFINITY, endOf(session));
-    if (Number.isFinite(dueAt)) this.due.put(absence, dueAt);
-    else this.due.remove(absence);
+    const { turn } = absence.address;
+    if (Number.isFinite(dueAt)) turn.due.put(absence, dueAt);
+    else turn.due.remove(absence);
+    this.place(turn);
+  }
+
+  private place(turn: AddressTurn): void {
+    const { first } = turn.due;
+    if (first) this.turns.put(turn, Math.max(first.rank, turn.hadAt));
+    else this.turns.remove(turn);
   }
 
   private count(absence: Absence, bytes: number): void {
@@ -92,15 +108,23 @@ export class AwaySessions {
     if (!absence) return;
     this.absences.delete(session);
     absence.address.absences.delete(absence);
-    this.due.remove(absence);
+    const { turn } = absence.address;
+    turn.due.remove(absence);
+    this.place(turn);
     this.count(absence, 0);
   }
 
-  /** Takes the session for which something has been due longest out of the order of due times, until `refresh`. */
+  /**
+   * Takes a session for which something is due out of the order of due times, until `refresh`: of the address that has waited longest the one for which it has
+   * been due longest. Thousands of one address may be due at once.
+   */
   nextDue(now: number): Session | undefined {
-    const { first } = this.due;
-    if (!first || first.rank > now) return undefined;
-    this.due.remove(first);
+    const { first: turn } = this.turns;
+    const first = turn?.due.first;
+    if (!turn || !first || first.rank > now) return undefined;
+    turn.due.remove(first);
+    turn.hadAt = now;
+    this.place(turn);
     return first.session;
   }
 
