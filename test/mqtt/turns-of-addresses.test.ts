@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { FlushScheduler } from "../../servers/mqtt/engine/delivery/flush-scheduler.ts";
 import { AwaySessions } from "../../servers/mqtt/engine/session/away-sessions.ts";
 import type { Session } from "../../servers/mqtt/engine/session/session.ts";
 
@@ -28,4 +29,25 @@ it("[MQTT-558] addresses for whose sessions something is due take turns, each in
   expect(order.slice(0, 3)).toEqual(["a0", "b0", "c1"]);
   expect(order.slice(3, 5).sort()).toEqual(["a1", "b1"]);
   expect(order.filter((name) => name.startsWith("a"))).toEqual(["a0", "a1", "a2", "a3", "a4"]);
+});
+
+it("[MQTT-559] those that wait for their turn go on while CONNECTs, and connections that are accepted, use up each turn", async () => {
+  let now = 0;
+  const scheduler = new FlushScheduler(() => now);
+  const resumed: string[] = [];
+  const wait = (line: "fresh" | "usual", address: string) => {
+    const resume = () => {
+      resumed.push(line);
+      now += 5;
+    };
+    scheduler.whenWritten(resume, line, address);
+  };
+  for (let count = 0; count < 40; count++) wait("fresh", "a");
+  for (let count = 0; count < 3; count++) wait("usual", "b");
+  while (resumed.filter((line) => line === "usual").length < 3) {
+    scheduler.accepted();
+    await new Promise((resolve) => setImmediate(resolve));
+    now += 1;
+  }
+  expect(resumed).toEqual(["fresh", "usual", "fresh", "usual", "fresh", "usual"]);
 });

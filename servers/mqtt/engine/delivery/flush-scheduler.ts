@@ -337,14 +337,17 @@ export class FlushScheduler {
     const { calm, fresh } = this.lines;
     for (let count = calm.length; count > 0 && !this.isTurnOver(); count--) calm.shift()?.();
     if (fresh.length === 0) return;
-    const until = this.now() + Math.min(freshMs, this.lengthMs);
+    // The same part of a short turn: some time is left for the others.
+    const until = this.now() + (freshMs * this.lengthMs) / turnMs;
     for (let count = fresh.length; count > 0 && this.now() < until && !this.isTurnOver(); count--) fresh.shift()?.();
   }
 
   private resumeWaiting(): void {
     const { usual, much } = this.lines;
     this.resumeFirst();
-    for (let count = usual.length; count > 0 && this.hasTime; count--) usual.shift()?.();
+    // One at least: those that come first may use up each turn.
+    for (let count = usual.length, left = 1; count > 0 && (this.hasTime || (left > 0 && !this.isBehind)); count--, left--)
+      usual.shift()?.();
     // Others may use up each turn.
     if (this.turns % turnsOfMuch === 0 && !this.isBehind) {
       if (this.isTurnOver()) this.turnStartedAt = this.now() - this.lengthMs + Math.min(timeOfMuchMs, this.lengthMs);
