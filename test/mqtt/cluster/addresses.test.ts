@@ -134,7 +134,7 @@ it("[MQTT-557] sessions of many values are opened some at a time, and the addres
   const adoption = new SessionAdoption({} as never);
   const opened: string[] = [];
   const adopt = (clientId: string, key: string) => {
-    const claim = { clientId, values: Array.from({ length: 4_000 }, () => ""), term: 1, brokerId: "me" };
+    const claim = { clientId, values: Array.from({ length: 4_000 }, () => Buffer.alloc(0)), term: 1, brokerId: "me" };
     void adoption.adopt([claim], key).then(() => opened.push(clientId));
   };
   for (let number = 0; number < 12; number++) adopt(`a${number}`, "a");
