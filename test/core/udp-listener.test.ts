@@ -3,14 +3,22 @@ import { once } from "node:events";
 import os from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { listenUdp } from "../../servers/core/net/udp-listener.ts";
+import type { UdpPlace } from "../../servers/core/net/udp-place.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
 import { holdPort } from "../support/port-holder.ts";
+import { socketsAt } from "../support/udp-sockets.ts";
 
 const hasIpv6 = Object.values(os.networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
-const echo = (datagram: Buffer, from: RemoteInfo, socket: Socket) => socket.send(datagram, from.port, from.address);
+const echo = (datagram: Buffer, from: RemoteInfo, { sender }: UdpPlace) => void sender.send(datagram, from.port, from.address);
 
 async function listen(
-  options: { port?: number; openToLan?: boolean; receiveBufferBytes?: number; queues?: number; onMessage?: typeof echo } = {},
+  options: {
+    port?: number;
+    openToLan?: boolean;
+    receiveBufferBytes?: number;
+    queues?: number;
+    onMessage?: (...received: Parameters<typeof echo>) => void;
+  } = {},
 ) {
   const releases: (() => Promise<void>)[] = [];
   const release = async () => {
@@ -18,7 +26,7 @@ async function listen(
   };
   onTestFinished(release);
   const onStop = (one: () => Promise<void>) => void releases.push(one);
-  const port = await listenUdp({ port: 0, openToLan: false, onMessage: echo, ...options, onStop });
+  const { port } = await listenUdp({ port: 0, openToLan: false, onMessage: echo, ...options, onStop });
   return { port, release };
 }
 
@@ -41,16 +49,11 @@ describe("UDP listener", () => {
   });
 
   it("[BL-155] with queues the system spreads clients over several sockets, and the port is still taken for others", async () => {
-    const sockets = new Set<Socket>();
-    const { port, release } = await listen({
-      queues: 4,
-      onMessage(datagram, from, socket) {
-        sockets.add(socket);
-        echo(datagram, from, socket);
-      },
-    });
+    const { port, release } = await listen({ queues: 4 });
+    const used = new Set<Socket>();
+    for (const socket of socketsAt(port, "127.0.0.1")) socket.on("message", () => used.add(socket));
     for (let count = 0; count < 40; count++) expect(await answer(port, "127.0.0.1", "x")).toBe(`x from 127.0.0.1:${port}`);
-    if (process.platform === "linux") expect(sockets.size).toBeGreaterThan(1);
+    if (process.platform === "linux") expect(used.size).toBeGreaterThan(1);
     await expect(listen({ port })).rejects.toMatchObject({ code: "PORT_IN_USE" });
     await expect(listen({ port, queues: 4 })).rejects.toMatchObject({ code: "PORT_IN_USE" });
     await release();

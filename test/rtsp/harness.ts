@@ -1,3 +1,4 @@
+import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFailed } from "vitest";
@@ -143,3 +144,23 @@ export function stallUntilSlow({ socket, url }: RawClient, session: string): () 
   onEnd(release);
   return release;
 }
+
+/** Even ports of a client for RTP, and for RTCP the next one. */
+export async function udpPair(
+  address = "127.0.0.1",
+): Promise<{ readonly rtp: UdpSocket; readonly rtcp: UdpSocket; readonly port: number }> {
+  for (;;) {
+    const rtp = createSocket("udp4").bind(0, address);
+    await once(rtp, "listening");
+    const { port } = rtp.address();
+    const rtcp = createSocket("udp4");
+    rtcp.bind(port + 1, address);
+    const [event] = await Promise.race([once(rtcp, "listening").then(() => ["listening"]), once(rtcp, "error").then(() => ["error"])]);
+    onEnd(() => rtp.close());
+    if (event !== "listening") continue;
+    onEnd(() => rtcp.close());
+    return { rtp, rtcp, port };
+  }
+}
+
+export const udpTransport = (port: number) => () => `RTP/AVP;unicast;client_port=${port}-${port + 1}`;

@@ -10,7 +10,7 @@ import { Faults } from "../../servers/rtsp/faults/faults.ts";
 import type { FramePackets } from "../../servers/rtsp/media/track.ts";
 import { type MulticastGroup, MulticastGroups } from "../../servers/rtsp/sessions/multicast-groups.ts";
 import { createUdpTransport } from "../../servers/rtsp/sessions/track-transport.ts";
-import { UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
+import { type UdpPeer, UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
 import { BatchedWriter, WriteBatch } from "../../servers/rtsp/sessions/write-batch.ts";
 import type { Stream } from "../../servers/rtsp/streams/stream.ts";
 import { onEnd } from "../support/start-service.ts";
@@ -20,7 +20,7 @@ it("[RTSP-200] the packets of one picture for many readers over UDP are sent in 
   const turns = new WorkTurns(() => nowMs);
   const sent: string[] = [];
   class CountedPorts extends UdpPorts {
-    override *sendPackets(_packets: FramePackets, address: string): Generator<void, void> {
+    override *sendPackets(_packets: FramePackets, { address }: UdpPeer): Generator<void, void> {
       for (let step = 0; step < 10; step++) {
         nowMs += 0.125;
         sent.push(address);
@@ -29,7 +29,8 @@ it("[RTSP-200] the packets of one picture for many readers over UDP are sent in 
     }
   }
   const ports = new CountedPorts(turns);
-  const readers = Array.from({ length: 50 }, (_, index) => createUdpTransport(ports, `10.0.0.${index}`, [2, 3], {} as never));
+  const peerOf = (index: number) => ({ address: `10.0.0.${index}`, localAddress: "127.0.0.1" });
+  const readers = Array.from({ length: 50 }, (_, index) => createUdpTransport(ports, peerOf(index), [2, 3], {} as never));
   const packets = { frame: { track: 0 }, bytes: Buffer.alloc(1_000), offsets: [0] } as unknown as FramePackets;
   for (const reader of readers) reader.send(packets);
   expect(sent.length).toBeLessThan(40);

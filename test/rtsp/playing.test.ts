@@ -1,4 +1,4 @@
-import { createSocket, type Socket } from "node:dgram";
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../servers/core/service/log.ts";
@@ -7,7 +7,7 @@ import { UdpPorts } from "../../servers/rtsp/sessions/udp-ports.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { holdPort } from "../support/port-holder.ts";
 import { unchanged, until } from "../support/until.ts";
-import { header, onEnd, type RawClient, stallUntilSlow, startRtsp } from "./harness.ts";
+import { header, onEnd, type RawClient, stallUntilSlow, startRtsp, udpPair, udpTransport } from "./harness.ts";
 import { lacksFfmpeg, lacksGstreamer, type ProbedPacket, type ProbedStream, playWithGstreamer, runProgram } from "./media-programs.ts";
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -229,23 +229,6 @@ it("[RTSP-34] a reader that takes nothing is closed in time, and nothing of it i
   expect(row.tone).toBe("failed");
   stalled.socket.destroy();
 });
-
-async function udpPair(address = "127.0.0.1"): Promise<{ readonly rtp: Socket; readonly rtcp: Socket; readonly port: number }> {
-  for (;;) {
-    const rtp = createSocket("udp4").bind(0, address);
-    await once(rtp, "listening");
-    const { port } = rtp.address();
-    const rtcp = createSocket("udp4");
-    rtcp.bind(port + 1, address);
-    const [event] = await Promise.race([once(rtcp, "listening").then(() => ["listening"]), once(rtcp, "error").then(() => ["error"])]);
-    onEnd(() => rtp.close());
-    if (event !== "listening") continue;
-    onEnd(() => rtcp.close());
-    return { rtp, rtcp, port };
-  }
-}
-
-const udpTransport = (port: number) => () => `RTP/AVP;unicast;client_port=${port}-${port + 1}`;
 
 it("[RTSP-35] datagrams count only from the address and port that were set up; a report of the reader is shown and keeps its session", async () => {
   const server = await startRtsp({ timeoutSeconds: 4 });

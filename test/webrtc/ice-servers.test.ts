@@ -275,8 +275,10 @@ it("[WEBRTC-115] of several addresses a client is told the one by which it came,
     two: [networkOf("198.51.100.7", "198.51.100.7/25"), networkOf("2001:db8:2::7", "2001:db8:2::7/64", "IPv6")],
   };
   const told = (family: "IPv4" | "IPv6", address: string, localAddress?: string, configured = "") => {
-    const advertised = relayAddressing(true, configured, interfaces).addresses[family]?.advertised;
-    return typeof advertised === "function" ? advertised({ address, localAddress }) : advertised;
+    const choose = relayAddressing(true, configured, () => interfaces).addresses[family];
+    const { host, advertised } = (typeof choose === "function" ? choose({ address, localAddress }) : choose) ?? {};
+    expect(host).toBe(configured === "" ? advertised : "0.0.0.0");
+    return advertised;
   };
   expect(told("IPv4", "10.0.0.1", "198.51.100.7")).toBe("198.51.100.7");
   expect(told("IPv4", "192.0.2.20", "198.51.100.7")).toBe("198.51.100.7");

@@ -101,12 +101,13 @@ export class MediaPeer {
     server.onEnd(() => this.vanish());
   }
 
-  static async open(server: MediaServer, path: string, offer: string): Promise<MediaPeer> {
+  /** Sends from this address of the computer. */
+  static async open(server: MediaServer, path: string, offer: string, from?: string): Promise<MediaPeer> {
     certificate ??= createDtlsCertificate();
     const shown = await certificate;
     const { fingerprint } = shown;
     const [response, answer] = await accepted(server, path, offer.replaceAll(/a=fingerprint:.*/g, `a=fingerprint:sha-256 ${fingerprint}`));
-    return new MediaPeer(server, await boundSocket(), shown, response, answer);
+    return new MediaPeer(server, await boundSocket(from), shown, response, answer);
   }
 
   /** Resolves when a check was answered: datagrams of this peer reach DTLS from now on, and there is no handshake but the caller's. */
@@ -117,8 +118,8 @@ export class MediaPeer {
   }
 
   /** Resolves when it is connected. */
-  static async play(server: MediaServer, path: string): Promise<MediaPeer> {
-    const peer = await MediaPeer.open(server, `/whep/${path}`, playerOffer());
+  static async play(server: MediaServer, path: string, from?: string): Promise<MediaPeer> {
+    const peer = await MediaPeer.open(server, `/whep/${path}`, playerOffer(), from);
     await until(() => peer.srtp);
     return peer;
   }
@@ -132,8 +133,9 @@ export class MediaPeer {
   #listen(): void {
     const { socket } = this;
     this.ownPort = socket.address().port;
-    socket.on("message", (datagram) => {
-      if (socket === this.socket) this.#receive(datagram);
+    socket.on("message", (datagram, { address }) => {
+      // What comes from another address than that to which it sends is none of the pair (RFC 8445 §7.2.5.2.1).
+      if (socket === this.socket && address === "127.0.0.1") this.#receive(datagram);
     });
   }
 
@@ -292,9 +294,9 @@ async function accepted(server: MediaServer, path: string, offer: string): Promi
   return [response, answer];
 }
 
-async function boundSocket(): Promise<Socket> {
+async function boundSocket(from = "127.0.0.1"): Promise<Socket> {
   const socket = createSocket({ type: "udp4", recvBufferSize: 4 << 20 });
-  socket.bind(0, "127.0.0.1");
+  socket.bind(0, from);
   await once(socket, "listening");
   return socket;
 }

@@ -48,7 +48,8 @@ export async function bindDualStack({ port, transport, openToLan, onStop, bind }
   }
 }
 
-function bindError(cause: unknown, transport: PortTransport, port: number, host: string): ServiceError {
+/** Of a bind that failed. */
+export function bindError(cause: unknown, transport: PortTransport, port: number, host: string): ServiceError {
   const code = (cause as NodeJS.ErrnoException).code;
   const name = transport === "udp" ? `UDP port ${port}` : `Port ${port}`;
   const where = { cause, port, transport };

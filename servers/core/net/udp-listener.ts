@@ -1,75 +1,165 @@
-import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from "node:dgram";
-import { lookup } from "node:dns";
-import { once } from "node:events";
-import { isIP } from "node:net";
-import { type BoundSocket, bindDualStack, type DualStackOptions } from "./dual-stack.ts";
+import type { Log } from "../service/log.ts";
+import { ServiceError } from "../service/service-error.ts";
+import { type BoundSocket, bindDualStack, bindError, type DualStackOptions } from "./dual-stack.ts";
+import { followLocalAddresses, isLinkLocal, type LocalAddress, localAddresses } from "./local-addresses.ts";
+import { bindSocket, OpenPlace, type UdpPlace, type UdpPlaceOptions } from "./udp-place.ts";
 
-export interface ListenUdpOptions extends Pick<DualStackOptions, "port" | "openToLan" | "onStop"> {
-  /** Answer on the socket that received the datagram: `socket.send(bytes, from.port, from.address)`. */
-  readonly onMessage: (datagram: Buffer, from: RemoteInfo, socket: Socket) => void;
-  /** An error of one socket after it was bound, such as ECONNREFUSED. The socket stays open. */
-  readonly onError?: (error: Error) => void;
-  /** Each socket once it listens: for a service that sends without being asked. */
-  readonly onSocket?: (socket: Socket, family: "IPv4" | "IPv6") => void;
-  /** Size of the system's receive buffer in bytes; datagrams beyond it are dropped. Systems have an upper limit. Of each queue. */
-  readonly receiveBufferBytes?: number;
+export interface ListenUdpOptions extends Pick<DualStackOptions, "port" | "openToLan" | "onStop">, UdpPlaceOptions {
   /**
-   * Sockets that share the port, on Linux: the system puts all datagrams of a client into the queue of one of them, so that a client that sends
-   * faster than it is read fills one of several. 1 unless given.
+   * Sockets of each address that share the port, on Linux: the system puts all datagrams of a client into the queue of one of them, so that a client
+   * that sends faster than it is read fills one of several. 1 unless given; fewer where there are many addresses.
    */
   readonly queues?: number;
+  readonly log?: Pick<Log, "warning">;
 }
 
-const defaultReceiveBufferBytes = 1 << 20;
+export interface UdpListener {
+  readonly port: number;
+  /** Those of addresses that are there now. */
+  readonly places: readonly UdpPlace[];
+  /** From which to send to `remote`, who came by this address of the computer; another one where that is none of its own. */
+  placeFor(remote: string, local: string): UdpPlace | undefined;
+}
 
-/** Node looks up the destination of every datagram, and takes another turn of the event loop for it even where it is an address. */
-const lookupAddress: SocketOptions["lookup"] = (host, options, callback) => {
-  const family = isIP(host);
-  if (family === 0) lookup(host, options, callback);
-  else callback(null, host, family);
-};
+const attempts = 20;
+/** Queues of all addresses, where there are several of each. */
+const mostQueues = 64;
+/** Places without an address are kept: Wi-Fi is back with the same one, and temporary addresses of IPv6 never are. */
+const mostGone = 64;
 
 /**
- * See `bindDualStack`. No program can take the port beside it. With queues, one that shares its ports (SO_REUSEPORT) can, and Backlot would not; it
- * binds the port alone before.
+ * One socket for each address: an answer has to come from the address that was asked (RFC 8489 §6.3.1), and Node cannot choose the source of a
+ * socket that is bound to all of them. On loopback see `bindDualStack`. Open to the LAN the port is free for all addresses, or it rejects as that
+ * does; addresses that come and go later are followed.
  */
-export const listenUdp = (options: ListenUdpOptions): Promise<number> =>
-  bindDualStack({
-    ...options,
-    transport: "udp",
-    async bind(port, host): Promise<BoundSocket> {
-      const alone = await bindSocket(port, host, options, false);
-      const bound = alone.address().port;
-      const { queues = 1, onMessage, onError = () => {}, onSocket } = options;
-      const sockets = [alone];
-      if (queues > 1 && process.platform === "linux") {
-        await closed(alone);
-        sockets.length = 0;
-        for (let count = 0; count < queues; count++) sockets.push(await bindSocket(bound, host, options, true));
-      }
-      for (const socket of sockets) {
-        socket.on("message", (datagram, from) => onMessage(datagram, from, socket));
-        socket.on("error", onError);
-        onSocket?.(socket, host.includes(":") ? "IPv6" : "IPv4");
-      }
-      return { port: bound, close: async () => void (await Promise.all(sockets.map(closed))) };
-    },
-  });
+export async function listenUdp(options: ListenUdpOptions): Promise<UdpListener> {
+  const listener = new Listener(options);
+  await (options.openToLan ? listener.listenEverywhere() : listener.listenOnLoopback());
+  return listener;
+}
 
-const closed = (socket: Socket): Promise<void> => new Promise((resolve) => socket.close(() => resolve()));
+class Listener implements UdpListener {
+  port = 0;
+  readonly #options: ListenUdpOptions;
+  readonly #places = new Map<string, OpenPlace>();
+  #following: Promise<void> | undefined;
+  #isStopped = false;
+  /** Addresses at which another program has the port. */
+  readonly #taken = new Set<string>();
 
-async function bindSocket(port: number, host: string, { receiveBufferBytes }: ListenUdpOptions, reusePort: boolean): Promise<Socket> {
-  const isIpv6 = host.includes(":");
-  const recvBufferSize = receiveBufferBytes ?? defaultReceiveBufferBytes;
-  const type = isIpv6 ? "udp6" : "udp4";
-  const socket = createSocket({ type, ipv6Only: isIpv6, reuseAddr: false, reusePort, recvBufferSize, lookup: lookupAddress });
-  const listening = once(socket, "listening");
-  socket.bind({ port, address: host, exclusive: true });
-  try {
-    await listening;
-  } catch (error) {
-    socket.close();
-    throw error;
+  constructor(options: ListenUdpOptions) {
+    this.#options = options;
   }
-  return socket;
+
+  get places(): readonly UdpPlace[] {
+    return [...this.#places.values()].filter(({ isOpen }) => isOpen);
+  }
+
+  placeFor(remote: string, local: string): UdpPlace | undefined {
+    const exact = this.#places.get(local);
+    if (exact?.isOpen) return exact;
+    const family = remote.includes(":") ? "IPv6" : "IPv4";
+    const isInner = remote === "::1" || remote.startsWith("127.");
+    const ofFamily = this.places.filter((place) => place.family === family);
+    return ofFamily.find(({ address, isInternal }) => isInternal === isInner && !isLinkLocal(address)) ?? ofFamily[0];
+  }
+
+  async listenOnLoopback(): Promise<void> {
+    const bind = async (port: number, host: string): Promise<BoundSocket> => {
+      const place = new OpenPlace({ host, family: host.includes(":") ? "IPv6" : "IPv4", isInternal: true, scope: 0 }, this.#options);
+      const bound = await place.open(port, this.#options.queues ?? 1, 0);
+      this.#places.set(host, place);
+      return { port: bound, close: () => place.close() };
+    };
+    this.port = await bindDualStack({ ...this.#options, transport: "udp", bind });
+  }
+
+  async listenEverywhere(): Promise<void> {
+    const { port, onStop } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      this.port = await this.#freePort();
+      try {
+        const addresses = localAddresses();
+        for (const address of addresses) await this.#open(address, addresses.length);
+        break;
+      } catch (error) {
+        await this.#closeAll();
+        const again = port === 0 && attempt < attempts && error instanceof ServiceError && error.code === "PORT_IN_USE";
+        if (!again) throw error;
+      }
+    }
+    const stopFollowing = followLocalAddresses((addresses) => this.#follow(addresses));
+    onStop(async () => {
+      this.#isStopped = true;
+      stopFollowing();
+      await this.#following;
+      await this.#closeAll();
+    });
+  }
+
+  /** It was free on all addresses just now, also on those that the system does not list. */
+  async #freePort(): Promise<number> {
+    const releases: (() => Promise<void>)[] = [];
+    const bind = async (wanted: number, host: string): Promise<BoundSocket> => {
+      const socket = await bindSocket(wanted, host);
+      return { port: socket.address().port, close: () => new Promise((resolve) => socket.close(() => resolve())) };
+    };
+    const { port } = this.#options;
+    const found = await bindDualStack({ port, openToLan: true, transport: "udp", bind, onStop: (release) => void releases.push(release) });
+    for (const release of releases) await release();
+    return found;
+  }
+
+  /** Rejects where the port is taken or not allowed. An address of IPv6 that is new may not be bound at once. */
+  async #open(address: LocalAddress, addresses: number): Promise<void> {
+    const { host, scope } = address;
+    const place = this.#places.get(host) ?? new OpenPlace(address, this.#options);
+    const { queues = 1 } = this.#options;
+    try {
+      await place.open(this.port, Math.max(1, Math.min(queues, Math.floor(mostQueues / addresses))), scope);
+    } catch (error) {
+      const failure = bindError(error, "udp", this.port, host);
+      if (failure.code !== "ADDRESS_UNAVAILABLE") throw failure;
+      return;
+    }
+    // The latest is last: those that are gone for the longest time are forgotten.
+    this.#places.delete(host);
+    this.#places.set(host, place);
+  }
+
+  #follow(addresses: readonly LocalAddress[]): void {
+    // One that takes longer than until the next look.
+    this.#following ??= this.#change(addresses).finally(() => {
+      this.#following = undefined;
+    });
+  }
+
+  async #change(addresses: readonly LocalAddress[]): Promise<void> {
+    const present = new Map(addresses.map((address) => [address.host, address]));
+    for (const host of this.#taken) if (!present.has(host)) this.#taken.delete(host);
+    for (const place of this.#places.values()) if (place.isOpen && present.get(place.address)?.scope !== place.scope) await place.close();
+    for (const address of addresses) {
+      if (this.#isStopped) return;
+      if (!this.#places.get(address.host)?.isOpen) await this.#openLater(address, addresses.length);
+    }
+    const gone = [...this.#places.values()].filter(({ isOpen }) => !isOpen);
+    for (const { address } of gone.slice(0, Math.max(0, gone.length - mostGone))) this.#places.delete(address);
+  }
+
+  /** Other addresses go on where this one cannot be had; it is tried again. */
+  async #openLater(address: LocalAddress, addresses: number): Promise<void> {
+    const { host } = address;
+    try {
+      await this.#open(address, addresses);
+      this.#taken.delete(host);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || this.#taken.has(host)) return;
+      this.#taken.add(host);
+      this.#options.log?.warning(`${error.message} at ${host}, an address that this computer has got: nobody is answered there.`);
+    }
+  }
+
+  async #closeAll(): Promise<void> {
+    await Promise.all([...this.#places.values()].map((place) => place.close()));
+  }
 }

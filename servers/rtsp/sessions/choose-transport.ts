@@ -117,8 +117,8 @@ export function openTransport(chosen: ChosenTransport, opened: OpenedTrack, conn
   }
   const udp = connection.udp as UdpPorts;
   const { ports } = chosen;
-  const { address } = connection;
+  const { address, localAddress } = connection;
   udp.claim("rtp", address, ports[0], onRtp);
   udp.claim("rtcp", address, ports[1], onRtcp);
-  return createUdpTransport(udp, address, ports, { ...common, lower: "UDP", clientPorts: ports, serverPorts: udp.ports });
+  return createUdpTransport(udp, { address, localAddress }, ports, { ...common, lower: "UDP", clientPorts: ports, serverPorts: udp.ports });
 }

@@ -3,7 +3,7 @@ import { WorkQueue } from "../../core/turns/work-queue.ts";
 import type { FramePackets } from "../media/track.ts";
 import type { PortPair, TransportOffer } from "../protocol/transport-header.ts";
 import type { GroupHolder, MulticastGroup } from "./multicast-groups.ts";
-import type { UdpPorts } from "./udp-ports.ts";
+import type { UdpPeer, UdpPorts } from "./udp-ports.ts";
 
 /** What a transport over TCP needs of its connection. */
 export interface PacketConnection {
@@ -92,7 +92,8 @@ function interleaved(channel: number, packet: Buffer): Buffer {
   return framed;
 }
 
-export function createUdpTransport(udp: UdpPorts, address: string, ports: PortPair, answer: TransportOffer): TrackTransport {
+export function createUdpTransport(udp: UdpPorts, peer: UdpPeer, ports: PortPair, answer: TransportOffer): TrackTransport {
+  const { address } = peer;
   const [rtp, rtcp] = ports;
   // What cannot be sent is lost, as it would be on the way.
   const queue = new WorkQueue(udp.connection(address), () => {});
@@ -104,13 +105,13 @@ export function createUdpTransport(udp: UdpPorts, address: string, ports: PortPa
       return queue.bytes;
     },
     send(packets) {
-      queue.add(packets.bytes.length, udp.sendPackets(packets, address, rtp));
+      queue.add(packets.bytes.length, udp.sendPackets(packets, peer, rtp));
       return true;
     },
     sendReport: (report) =>
       queue.add(
         report.length,
-        oneStep(() => udp.sendReport(report, address, rtcp)),
+        oneStep(() => udp.sendReport(report, peer, rtcp)),
       ),
     release() {
       queue.clear();

@@ -1,7 +1,6 @@
 import type { RemoteInfo } from "node:dgram";
 import { plainAddress } from "../../core/net/client-socket.ts";
-import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
-import { listenUdp } from "../../core/net/udp-listener.ts";
+import { listenUdp, type UdpListener } from "../../core/net/udp-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
 import { oneStep, type WorkConnection } from "../../core/turns/work-connection.ts";
@@ -24,6 +23,12 @@ export interface UdpPortsOptions {
   readonly log: Log;
 }
 
+/** Whom a session has at the other end, and the address of this computer by which its connection came: it expects packets from there (RFC 2326 §12.39). */
+export interface UdpPeer {
+  readonly address: string;
+  readonly localAddress: string;
+}
+
 const attempts = 50;
 /** Of a source, while they wait for its turn; more are lost, as they would be on the way. */
 const mostWaitingBytes = 1 << 20;
@@ -44,7 +49,7 @@ export class UdpPorts {
   bytesSent = 0;
   /** Packets of RTP that were left out since too much waits for the network. */
   packetsUnsent = 0;
-  readonly #senders: Record<UdpPart, { IPv4?: DatagramSender; IPv6?: DatagramSender }> = { rtp: {}, rtcp: {} };
+  readonly #listeners: Partial<Record<UdpPart, UdpListener>> = {};
   readonly #turns: WorkTurns;
   #cut: { packets: FramePackets | undefined; datagrams: readonly Buffer[] } = { packets: undefined, datagrams: [] };
   readonly #sources: Readonly<Record<UdpPart, Map<string, Source>>> = { rtp: new Map(), rtcp: new Map() };
@@ -66,14 +71,14 @@ export class UdpPorts {
     for (let attempt = 1; ; attempt++) {
       const releases: (() => Promise<void>)[] = [];
       const closeAll = async () => void (await Promise.all(releases.map((release) => release())));
-      const listen = (part: UdpPart, wanted: number) =>
-        listenUdp({
-          ...{ port: wanted, openToLan, onStop: (release) => void releases.push(release) },
+      const listen = async (part: UdpPart, wanted: number): Promise<number> => {
+        const listener = await listenUdp({
+          ...{ port: wanted, openToLan, log, onStop: (release) => void releases.push(release) },
           onMessage: (datagram, from) => this.#receive(part, datagram, from),
-          onSocket: (socket, family) => {
-            this.#senders[part][family] = createDatagramSender(socket);
-          },
         });
+        this.#listeners[part] = listener;
+        return listener.port;
+      };
       try {
         const rtp = await listen("rtp", port);
         // RFC 3550 §11: RTP has an even port and RTCP the next one.
@@ -117,14 +122,14 @@ export class UdpPorts {
   }
 
   /** An error is of no use here: the receiver's port may be closed already. */
-  sendReport(report: Buffer, address: string, port: number): void {
-    const sender = this.#senderFor("rtcp", address);
-    if (sender && sender.send(report, port, address) === undefined) this.bytesSent += report.length;
+  sendReport(report: Buffer, { address, localAddress }: UdpPeer, port: number): void {
+    const place = this.#listeners.rtcp?.placeFor(address, localAddress);
+    if (place && place.sender.send(report, port, address) === undefined) this.bytesSent += report.length;
   }
 
   /** The packets of a frame, in steps, without what they have in front of them on an interleaved connection. */
-  *sendPackets(packets: FramePackets, address: string, port: number): Generator<void, void> {
-    const sender = this.#senderFor("rtp", address);
+  *sendPackets(packets: FramePackets, { address, localAddress }: UdpPeer, port: number): Generator<void, void> {
+    const sender = this.#listeners.rtp?.placeFor(address, localAddress)?.sender;
     yield* sendInSteps(this.#datagramsOf(packets), (datagram) => {
       if (sender && sender.send(datagram, port, address) === undefined) this.bytesSent += datagram.length;
       else this.packetsUnsent++;
@@ -135,11 +140,6 @@ export class UdpPorts {
   #datagramsOf(packets: FramePackets): readonly Buffer[] {
     if (this.#cut.packets !== packets) this.#cut = { packets, datagrams: datagramsOf(packets) };
     return this.#cut.datagrams;
-  }
-
-  /** The address is one of the system's: a colon is enough to tell its version. */
-  #senderFor(part: UdpPart, address: string): DatagramSender | undefined {
-    return this.#senders[part][address.includes(":") ? "IPv6" : "IPv4"];
   }
 }
 

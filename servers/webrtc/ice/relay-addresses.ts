@@ -1,49 +1,67 @@
 import { BlockList, isIPv6 } from "node:net";
 import os, { type NetworkInterfaceInfo } from "node:os";
-import type { RelayClient, RelayPortsOptions } from "../turn/relay-ports.ts";
+import { isLinkLocal, knownBriefly } from "../../core/net/local-addresses.ts";
+import { withoutZone } from "../stun/transport-address.ts";
+import type { RelayAddress, RelayClient, RelayPortsOptions } from "../turn/relay-ports.ts";
 
 export interface RelayAddressing {
   readonly addresses: RelayPortsOptions["addresses"];
-  /** Of this computer: relays may reach one another. */
-  readonly own: readonly string[];
+  /** Of this computer, as clients are told: relays may reach one another. */
+  readonly isRelayAddress: (address: string) => boolean;
 }
 
-/** On loopback only, or on all addresses; then clients are told the configured IPv4 address, or the one of this computer by which they came. */
-export function relayAddressing(openToLan: boolean, configured: string, interfaces = os.networkInterfaces()): RelayAddressing {
-  const all = Object.values(interfaces).flatMap((list) => list ?? []);
-  const hasIpv6Loopback = all.some(({ address }) => address === "::1");
-  const loopback = {
-    IPv4: { host: "127.0.0.1", advertised: "127.0.0.1" },
-    ...(hasIpv6Loopback && { IPv6: { host: "::1", advertised: "::1" } }),
-  };
-  if (!openToLan) return { addresses: loopback, own: [] };
-  const outer = all.filter(({ internal, address }) => !internal && !address.startsWith("fe80:"));
-  const ipv4 = configured || addressFor(outer.filter(({ family }) => family === "IPv4"));
-  const ipv6 = addressFor(outer.filter(({ family }) => family === "IPv6"));
-  const addresses = {
-    IPv4: ipv4 === undefined ? loopback.IPv4 : { host: "0.0.0.0", advertised: ipv4 },
-    ...(ipv6 !== undefined ? { IPv6: { host: "::", advertised: ipv6 } } : hasIpv6Loopback && { IPv6: loopback.IPv6 }),
-  };
-  return { addresses, own: [...outer.map(({ address }) => address), ...(configured ? [configured] : [])] };
+interface OwnAddress {
+  readonly address: string;
+  readonly network: BlockList;
 }
 
-/** Where its connection arrived, else the address in the client's network, else the first one. Undefined where there is none. */
-function addressFor(own: readonly NetworkInterfaceInfo[]): string | ((client: RelayClient) => string) | undefined {
-  const [first, ...others] = own;
-  if (!first || others.length === 0) return first?.address;
-  const networks = own.map(({ address, cidr }) => ({ address, network: networkOf(cidr ?? address) }));
-  return ({ address, localAddress }) => {
-    const arrived = networks.find((one) => one.address === localAddress);
-    const near = networks.find(({ network }) => network.check(address, isIPv6(address) ? "ipv6" : "ipv4"));
-    return (arrived ?? near)?.address ?? first.address;
+const loopback: Readonly<Record<"IPv4" | "IPv6", RelayAddress>> = {
+  IPv4: { host: "127.0.0.1", advertised: "127.0.0.1" },
+  IPv6: { host: "::1", advertised: "::1" },
+};
+
+/**
+ * On loopback only, or where others reach this computer: relays are at the configured IPv4 address, or at that by which the client came, else the one in its
+ * network, else the first. Interfaces that come and go are followed.
+ */
+export function relayAddressing(openToLan: boolean, configured: string, interfaces = os.networkInterfaces): RelayAddressing {
+  const own = knownBriefly(() => {
+    const all = Object.values(interfaces()).flatMap((list) => list ?? []);
+    const outer = all.filter(({ internal, address }) => !internal && !isLinkLocal(address));
+    const of = (wanted: string) => outer.filter(({ family }) => family === wanted).map(withNetwork);
+    return { IPv4: of("IPv4"), IPv6: of("IPv6"), hasIpv6Loopback: all.some(({ address }) => address === "::1") };
+  });
+  if (!openToLan) {
+    const addresses = { IPv4: loopback.IPv4, ...(own().hasIpv6Loopback && { IPv6: loopback.IPv6 }) };
+    return { addresses, isRelayAddress: () => false };
+  }
+  const isOwn = (address: string) => own().IPv4.some((one) => one.address === address) || own().IPv6.some((one) => one.address === address);
+  const at = (address: string | undefined) => (address === undefined ? undefined : { host: address, advertised: address });
+  // One of a NAT or of a container's host is none of this computer: the system chooses where it leads.
+  const atConfigured = () => ({ host: isOwn(configured) ? configured : "0.0.0.0", advertised: configured });
+  return {
+    addresses: {
+      IPv4: (client) => (configured ? atConfigured() : (at(addressFor(own().IPv4, client)) ?? loopback.IPv4)),
+      IPv6: (client) => at(addressFor(own().IPv6, client)) ?? (own().hasIpv6Loopback ? loopback.IPv6 : undefined),
+    },
+    isRelayAddress: (address) => (configured !== "" && address === configured) || isOwn(address),
   };
 }
 
-/** Of "192.0.2.7/24"; an address alone is a network of its own. */
-function networkOf(cidr: string): BlockList {
-  const [address = "", bits] = cidr.split("/");
+/** Where the client arrived, else the address in its network, else the first one. Undefined where there is none. */
+function addressFor(own: readonly OwnAddress[], client: RelayClient | undefined): string | undefined {
+  if (!client || own.length < 2) return own[0]?.address;
+  const { address, localAddress } = client;
+  const arrived = own.find((one) => one.address === withoutZone(localAddress ?? ""));
+  const near = arrived ?? own.find(({ network }) => network.check(withoutZone(address), isIPv6(address) ? "ipv6" : "ipv4"));
+  return (near ?? own[0])?.address;
+}
+
+/** The network of "192.0.2.7/24"; an address alone is a network of its own. */
+function withNetwork({ address, cidr }: NetworkInterfaceInfo): OwnAddress {
+  const [first = "", bits] = (cidr ?? address).split("/");
   const network = new BlockList();
-  const isLong = isIPv6(address);
-  network.addSubnet(address, Number(bits ?? (isLong ? 128 : 32)), isLong ? "ipv6" : "ipv4");
-  return network;
+  const isLong = isIPv6(first);
+  network.addSubnet(first, Number(bits ?? (isLong ? 128 : 32)), isLong ? "ipv6" : "ipv4");
+  return { address, network };
 }

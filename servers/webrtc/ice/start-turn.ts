@@ -28,7 +28,7 @@ const transactions = 20_000;
 /** Serves STUN and TURN as it is configured. */
 export function startTurn({ config, secret, certificates, observer, turns, log, onStop }: StartTurnOptions): Promise<TurnServer> {
   const { openToLan } = config;
-  const { addresses, own } = relayAddressing(openToLan, config.relayAddress);
+  const { addresses, isRelayAddress } = relayAddressing(openToLan, config.relayAddress);
   return listenTurn({
     port: config.turnPort,
     openToLan,
@@ -45,8 +45,8 @@ export function startTurn({ config, secret, certificates, observer, turns, log, 
     passwordAlgorithms: ["SHA-256", "MD5"],
     ...(config.turns && { tls: { port: config.turnsPort, certificates, tlsHandshakes: config.tlsHandshakes } }),
     relays: { addresses, ports: relayPorts(config), receiveBufferBytes: relayBufferBytes },
-    // Relays of this server reach one another by the addresses that clients are told.
-    allowedPeers: [...config.allowedPeers, ...own],
+    allowedPeers: config.allowedPeers,
+    isRelayAddress,
     lifetimes: {
       allocation: config.allocationSeconds * 1_000,
       longestAllocation: longestAllocationMs,

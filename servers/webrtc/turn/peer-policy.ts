@@ -9,14 +9,18 @@ export type PeerPolicy = (address: string, client: string) => boolean;
  * `allowed` has addresses, networks ("10.0.0.0/8"), and the names loopback, linklocal and uniquelocal; `*` allows every address of one host.
  * An IPv6 address with an IPv4 address inside is checked as that one. Loopback is for clients of this computer only: others would reach
  * what it serves to nobody else. Where the server is not open to the LAN there are no others, whatever address they send from: a browser
- * that may use the camera sends from each address of its computer. Throws for anything else (`isPeerEntry`).
+ * that may use the camera sends from each address of its computer. Addresses that are `always` allowed change while it runs. Throws for anything else (`isPeerEntry`).
  */
-export function createPeerPolicy(allowed: readonly string[], openToLan = true): PeerPolicy {
+export function createPeerPolicy(
+  allowed: readonly string[],
+  openToLan = true,
+  always: (address: string) => boolean = () => false,
+): PeerPolicy {
   const isListed = allowed.includes("*") ? () => true : compile([...allowed]);
   return (address, client) => {
     const canonical = canonicalAddress(address);
     if (openToLan && isLoopback(canonical) && !isLoopback(canonicalAddress(client))) return false;
-    return isOneHost(canonical) && isListed(canonical, 0);
+    return isOneHost(canonical) && (isListed(canonical, 0) || always(canonical));
   };
 }
 

@@ -7,20 +7,23 @@ import { type AddressFamily, withoutZone } from "../stun/transport-address.ts";
 /** For whom a relay is opened. */
 export interface RelayClient {
   readonly address: string;
-  /** Where its connection arrived; undefined over UDP, where the socket is bound to all addresses. */
+  /** Where it arrived. */
   readonly localAddress?: string | undefined;
 }
 
 /** Of one address family. */
 export interface RelayAddress {
-  /** Where relay sockets are bound. */
+  /** Where the relay's socket is bound: peers see this address (RFC 8656 §11.3). */
   readonly host: string;
-  /** What clients are told; another one where the host is "0.0.0.0" or "::". */
-  readonly advertised: string | ((client: RelayClient) => string);
+  /** What clients are told; another one where the host is "0.0.0.0" or "::", or a NAT is before it. */
+  readonly advertised: string;
 }
 
+/** For a client, or for any. Undefined where this computer has none of the family now. */
+export type ChooseRelayAddress = (client?: RelayClient) => RelayAddress | undefined;
+
 export interface RelayPortsOptions {
-  readonly addresses: Partial<Readonly<Record<AddressFamily, RelayAddress>>>;
+  readonly addresses: Partial<Readonly<Record<AddressFamily, RelayAddress | ChooseRelayAddress>>>;
   /** Inclusive. */
   readonly ports: { readonly first: number; readonly last: number };
   readonly receiveBufferBytes: number;
@@ -58,7 +61,8 @@ const mostLooked = 1_000;
 /** The UDP ports at which peers see the clients. */
 export class RelayPorts {
   readonly #options: RelayPortsOptions;
-  readonly #used: Readonly<Record<AddressFamily, Set<number>>> = { IPv4: new Set(), IPv6: new Set() };
+  /** With the address at which it is bound. */
+  readonly #used: Readonly<Record<AddressFamily, Map<number, string>>> = { IPv4: new Map(), IPv6: new Map() };
   readonly #surroundings: RelaySurroundings;
 
   constructor(options: RelayPortsOptions, surroundings: RelaySurroundings) {
@@ -77,14 +81,18 @@ export class RelayPorts {
   }
 
   supports(family: AddressFamily): boolean {
-    return this.#options.addresses[family] !== undefined;
+    return this.#place(family) !== undefined;
+  }
+
+  #place(family: AddressFamily, client?: RelayClient): RelayAddress | undefined {
+    const place = this.#options.addresses[family];
+    return typeof place === "function" ? place(client) : place;
   }
 
   /** What comes from there is sent by a relay. */
   isRelay(address: string, port: number): boolean {
-    const family = address.includes(":") ? "IPv6" : "IPv4";
-    if (!this.#used[family].has(port)) return false;
-    const host = this.#options.addresses[family]?.host;
+    const host = this.#used[address.includes(":") ? "IPv6" : "IPv4"].get(port);
+    if (host === undefined) return false;
     return host === "0.0.0.0" || host === "::" ? this.#surroundings.isOwnAddress(address) : address === host;
   }
 
@@ -126,11 +134,11 @@ export class RelayPorts {
 
   /** Undefined where the system does not give the port. */
   async #bindPort(family: AddressFamily, port: number, client: RelayClient): Promise<Relay | undefined> {
-    const place = this.#options.addresses[family];
+    const place = this.#place(family, client);
     const used = this.#used[family];
     // Another allocation may have taken it meanwhile.
     if (!place || used.has(port)) return undefined;
-    used.add(port);
+    used.set(port, place.host);
     const isIpv6 = family === "IPv6";
     const socket = createSocket({
       type: isIpv6 ? "udp6" : "udp4",
@@ -148,8 +156,13 @@ export class RelayPorts {
       socket.close();
       return undefined;
     }
-    const address = typeof place.advertised === "string" ? place.advertised : place.advertised(client);
-    return createRelay(socket, { family, address, port, isUsedUp: this.#surroundings.isUsedUp, onClosed: () => used.delete(port) });
+    return createRelay(socket, {
+      family,
+      address: place.advertised,
+      port,
+      isUsedUp: this.#surroundings.isUsedUp,
+      onClosed: () => used.delete(port),
+    });
   }
 }
 

@@ -37,6 +37,8 @@ export interface TurnEngineOptions extends Pick<AuthenticationOptions, "realm" |
   readonly openToLan: boolean;
   /** See `createPeerPolicy`. */
   readonly allowedPeers: readonly string[];
+  /** Besides: addresses that clients are told for their relays, so that these reach one another. */
+  readonly isRelayAddress?: (address: string) => boolean;
   readonly lifetimes: TurnLifetimes & { readonly nonce: number; readonly reservation: number };
   readonly limits: AllocationLimits & {
     readonly allocations: number;
@@ -111,7 +113,7 @@ export class TurnEngine {
         failures: createFailureLimits({ failures: limits.failures, windowMs: limits.failureWindowMs, now }),
         now: options.wallNow ?? Date.now,
       }),
-      isPeerAllowed: createPeerPolicy(options.allowedPeers, options.openToLan),
+      isPeerAllowed: createPeerPolicy(options.allowedPeers, options.openToLan, options.isRelayAddress),
       supports: (family) => relayPorts.supports(family),
       // Linux sets the bit on what fits the path. Elsewhere there is no option for it in Node.
       supportsDontFragment: process.platform === "linux",

@@ -1,4 +1,4 @@
-import type { RemoteInfo, Socket as UdpSocket } from "node:dgram";
+import type { RemoteInfo } from "node:dgram";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { SharedBudget } from "../../core/limits/shared-budget.ts";
@@ -9,6 +9,7 @@ import { endsBy, takeSocket } from "../../core/net/open-sockets.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { listenUdp } from "../../core/net/udp-listener.ts";
+import type { UdpPlace } from "../../core/net/udp-place.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { looksLikeRequest } from "../stun/stun-message.ts";
 import { StreamClient } from "./stream-client.ts";
@@ -55,7 +56,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
   const faults = new FaultLog(log, (failure) => options.observer?.onHandshakeFailed?.(failure));
   onStop(() => faults.flush());
   const count = new ConnectionCount(streams, faults);
-  const datagrams = new Map<UdpSocket, UdpClients>();
+  const datagrams = new Map<UdpPlace, UdpClients>();
   const shares = new DatagramShares({ perSecond: options.requestsPerSecond, what: "Requests of STUN and TURN", log, now });
 
   function accept(transport: "tcp" | "tls", socket: Socket): void {
@@ -79,9 +80,17 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
     engine.connections = connections.size;
   }
 
-  function receiveDatagram(datagram: Buffer, socket: UdpSocket, from: RemoteInfo): void {
-    const clients = datagrams.get(socket);
-    if (!clients || engine.isFromRelay(from)) return;
+  function clientsAt(place: UdpPlace): UdpClients {
+    const known = datagrams.get(place);
+    if (known) return known;
+    const clients = new UdpClients(place);
+    datagrams.set(place, clients);
+    return clients;
+  }
+
+  function receiveDatagram(datagram: Buffer, from: RemoteInfo, place: UdpPlace): void {
+    if (engine.isFromRelay(from)) return;
+    const clients = clientsAt(place);
     const client = clients.find(from);
     if (looksLikeRequest(datagram) && !shares.take(from, client.allocation !== undefined)) return;
     engine.receive(client, datagram, 0, datagram.length);
@@ -89,10 +98,9 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
   }
 
   const listenBoth = async (wanted: number, release: (close: () => Promise<void>) => void): Promise<number> => {
-    const port = await listenUdp({
-      ...{ port: wanted, openToLan, onStop: release, receiveBufferBytes: options.receiveBufferBytes, queues: udpQueues },
-      onMessage: (datagram, from, socket) => receiveDatagram(datagram, socket, from),
-      onSocket: (socket) => datagrams.set(socket, new UdpClients(socket)),
+    const { port } = await listenUdp({
+      ...{ port: wanted, openToLan, onStop: release, log, receiveBufferBytes: options.receiveBufferBytes, queues: udpQueues },
+      onMessage: receiveDatagram,
     });
     return await listenTcp({
       port,
@@ -119,7 +127,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
   const timer = setInterval(() => {
     void engine.tick();
     const at = now();
-    for (const clients of datagrams.values()) clients.sweep();
+    for (const [place, clients] of datagrams) if (clients.sweep()) datagrams.delete(place);
     void turns.each([...connections], (connection) => connection.tick(at, streams.idleMs));
   }, options.tickMs ?? standardTickMs);
   onStop(async () => {

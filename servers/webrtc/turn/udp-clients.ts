@@ -1,18 +1,21 @@
-import type { RemoteInfo, Socket } from "node:dgram";
-import { createDatagramSender, type DatagramSender } from "../../core/net/datagram-sender.ts";
+import type { RemoteInfo } from "node:dgram";
+import type { DatagramSender } from "../../core/net/datagram-sender.ts";
+import type { UdpPlace } from "../../core/net/udp-place.ts";
 import type { Allocation, TurnClient } from "./allocation.ts";
 
 class UdpClient implements TurnClient {
   readonly transport = "udp";
   readonly address: string;
   readonly port: number;
+  readonly localAddress: string;
   allocation: Allocation | undefined;
   isAllocating = false;
   isGone = false;
   readonly #sender: DatagramSender;
 
-  constructor(sender: DatagramSender, address: string, port: number) {
-    this.#sender = sender;
+  constructor(place: UdpPlace, address: string, port: number) {
+    this.#sender = place.sender;
+    this.localAddress = place.address;
     this.address = address;
     this.port = port;
   }
@@ -26,15 +29,15 @@ class UdpClient implements TurnClient {
   }
 }
 
-/** The clients of one UDP socket. Only those with an allocation are kept. */
+/** The clients that come by one address of this computer. Only those with an allocation are kept. */
 export class UdpClients {
-  readonly #sender: DatagramSender;
+  readonly #place: UdpPlace;
   readonly #byAddress = new Map<string, Map<number, UdpClient>>();
   /** Datagrams of one client often come in a row. */
   #last: UdpClient | undefined;
 
-  constructor(socket: Socket) {
-    this.#sender = createDatagramSender(socket);
+  constructor(place: UdpPlace) {
+    this.#place = place;
   }
 
   /** The one of this address and port, or a new one. */
@@ -42,7 +45,7 @@ export class UdpClients {
     const last = this.#last;
     if (last && last.port === port && last.address === address) return last;
     const known = this.#byAddress.get(address)?.get(port);
-    if (known === undefined) return new UdpClient(this.#sender, address, port);
+    if (known === undefined) return new UdpClient(this.#place, address, port);
     this.#last = known;
     return known;
   }
@@ -55,12 +58,13 @@ export class UdpClients {
     ofAddress.set(client.port, client);
   }
 
-  /** Forgets those without an allocation. */
-  sweep(): void {
+  /** Forgets those without an allocation; true where none is left. */
+  sweep(): boolean {
     this.#last = undefined;
     for (const [address, ofAddress] of this.#byAddress) {
       for (const [port, { allocation, isAllocating }] of ofAddress) if (!allocation && !isAllocating) ofAddress.delete(port);
       if (ofAddress.size === 0) this.#byAddress.delete(address);
     }
+    return this.#byAddress.size === 0;
   }
 }

@@ -1,9 +1,9 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import type { RemoteInfo, Socket } from "node:dgram";
-import os from "node:os";
-import { createDatagramSender, type DatagramSender } from "../../../core/net/datagram-sender.ts";
+import type { RemoteInfo } from "node:dgram";
 import { DatagramShares } from "../../../core/net/datagram-shares.ts";
-import { listenUdp } from "../../../core/net/udp-listener.ts";
+import { isLinkLocal } from "../../../core/net/local-addresses.ts";
+import { listenUdp, type UdpListener } from "../../../core/net/udp-listener.ts";
+import type { UdpPlace } from "../../../core/net/udp-place.ts";
 import type { Log } from "../../../core/service/log.ts";
 import { errorText } from "../../../core/service/service-error.ts";
 import { hasIntegrity } from "../../stun/message-integrity.ts";
@@ -41,22 +41,20 @@ const mostPathsOfPeer = 16;
 
 /** The one UDP port of all media. A check of ICE finds its peer by user name, and everything else by the address of a check. */
 export class MediaPort {
-  /** The one that listens. */
-  port = 0;
   /** Datagrams of nobody. */
   foreign = 0;
   readonly #publicAddress: string;
   readonly #shares: DatagramShares;
-  readonly #senders = new Map<Socket, DatagramSender>();
-  /** Asked for by each offer. */
-  #bound: readonly string[] | undefined;
+  readonly #openToLan: boolean;
+  #listener: UdpListener | undefined;
   readonly #byUfrag = new Map<string, Registered>();
   readonly #byAddress = new Map<string, PeerTransport>();
   readonly #addresses = new Map<PeerTransport, Set<string>>();
   /** Datagrams of one peer often come in a row. */
   #last: { readonly address: string; readonly port: number; readonly transport: PeerTransport } | undefined;
 
-  private constructor({ publicAddress, requestsPerSecond, log }: MediaPortOptions) {
+  private constructor({ publicAddress, openToLan, requestsPerSecond, log }: MediaPortOptions) {
+    this.#openToLan = openToLan;
     this.#publicAddress = publicAddress;
     this.#shares = new DatagramShares({ perSecond: requestsPerSecond, what: "Checks and handshakes of media", log });
   }
@@ -65,15 +63,11 @@ export class MediaPort {
   static async listen(options: MediaPortOptions): Promise<MediaPort> {
     const { port, openToLan, onStop, log } = options;
     const media = new MediaPort(options);
-    media.port = await listenUdp({
-      port,
-      openToLan,
-      onStop,
-      ...{ queues: udpQueues, receiveBufferBytes },
-      onSocket: (socket) => void media.#senders.set(socket, createDatagramSender(socket)),
-      onMessage: (datagram, from, socket) => {
+    media.#listener = await listenUdp({
+      ...{ port, openToLan, onStop, log, queues: udpQueues, receiveBufferBytes },
+      onMessage: (datagram, from, place) => {
         try {
-          media.#receive(datagram, from, socket);
+          media.#receive(datagram, from, place);
         } catch (error) {
           log.error(`Media of ${from.address}:${from.port}: ${errorText(error)}`);
         }
@@ -82,16 +76,16 @@ export class MediaPort {
     return media;
   }
 
+  /** The one that listens. */
+  get port(): number {
+    return this.#listener?.port ?? 0;
+  }
+
   /** Those by which peers may reach it, the preferred one first. */
   addresses(): string[] {
-    this.#bound ??= [...new Set([...this.#senders.keys()].map((socket) => socket.address().address))];
-    const bound = this.#bound;
-    if (!bound.some((address) => address === "0.0.0.0" || address === "::")) return [...bound];
-    const hasIpv6 = bound.includes("::");
-    const own = Object.values(os.networkInterfaces()).flatMap((list) => list ?? []);
-    const reachable = own.filter(
-      ({ internal, family, address }) => !internal && (family === "IPv4" || (hasIpv6 && !/^fe[89ab]/i.test(address))),
-    );
+    const places = this.#listener?.places ?? [];
+    if (!this.#openToLan) return places.map(({ address }) => address);
+    const reachable = places.filter(({ isInternal, address }) => !isInternal && !isLinkLocal(address));
     const known = [...(this.#publicAddress === "" ? [] : [this.#publicAddress]), ...reachable.map(({ address }) => address)];
     return [...new Set([...known, "127.0.0.1"])];
   }
@@ -126,13 +120,13 @@ export class MediaPort {
     this.#last = undefined;
   }
 
-  #receive(datagram: Buffer, from: RemoteInfo, socket: Socket): void {
+  #receive(datagram: Buffer, from: RemoteInfo, place: UdpPlace): void {
     const first = datagram[0];
     if (first === undefined) return;
     // RFC 7983: below that of ChannelData, TURN and media are STUN and DTLS.
     if (first < 64 && !this.#shares.take(from, this.#byAddress.has(addressKey(from)))) return;
     if (isStun(first) && first < 4) {
-      this.#check(datagram, from, socket);
+      this.#check(datagram, from, place);
       return;
     }
     const last = this.#last;
@@ -147,13 +141,12 @@ export class MediaPort {
   }
 
   /** RFC 8445 §7.3. What is not genuine gets no answer. */
-  #check(datagram: Buffer, from: RemoteInfo, socket: Socket): void {
+  #check(datagram: Buffer, from: RemoteInfo, { sender }: UdpPlace): void {
     const message = parseStun(datagram);
     const isRequest = message?.messageClass === "request" && message.method === stunMethods.binding && !message.isClassic;
     const ufrag = isRequest ? attributeOf(message, stunAttributes.username)?.toString("utf8").split(":", 1)[0] : undefined;
     const registered = ufrag === undefined ? undefined : this.#byUfrag.get(ufrag);
-    const sender = this.#senders.get(socket);
-    if (!message || ufrag === undefined || !registered || !sender || !hasIntegrity("sha1", registered.key, message)) {
+    if (!message || ufrag === undefined || !registered || !hasIntegrity("sha1", registered.key, message)) {
       this.foreign++;
       return;
     }
