@@ -27,6 +27,19 @@ const handMadeOffer = (session: number, sections = 1): string =>
     "",
   ].join("\r\n");
 
+/** Runs in the page: counts its connections. */
+const countOpened = () => {
+  const real = window.RTCPeerConnection;
+  Object.assign(window, { opened: 0 });
+  window.RTCPeerConnection = class extends real {
+    constructor(configuration?: RTCConfiguration) {
+      super(configuration);
+      (window as unknown as { opened: number }).opened++;
+    }
+  };
+};
+const openedIn = (page: Page) => page.evaluate(() => (window as unknown as { readonly opened: number }).opened);
+
 const card = (page: Page, name: string) => page.getByLabel("Called peers").getByRole("listitem", { name, exact: true });
 const row = (page: Page, name: string) => page.getByRole("region", { name: "Not called" }).getByRole("listitem", { name, exact: true });
 
@@ -191,16 +204,7 @@ describe("the test page in a room whose members send without end", () => {
     "[WEBRTC-604] takes as many signals of one peer as a call needs, says how many it has left out, and calls others meanwhile",
     async () => {
       const service = await startWebrtc();
-      const page = await open(service, desktop, () => {
-        const real = window.RTCPeerConnection;
-        Object.assign(window, { opened: 0 });
-        window.RTCPeerConnection = class extends real {
-          constructor(configuration?: RTCConfiguration) {
-            super(configuration);
-            (window as unknown as { opened: number }).opened++;
-          }
-        };
-      });
+      const page = await open(service, desktop, countOpened);
       await joined(page, { name: "Ada" });
       const eve = await service.connect();
       const [ada] = (await eve.join("test", { name: "Eve" })).peers as [{ readonly id: string }];
@@ -215,7 +219,7 @@ describe("the test page in a room whose members send without end", () => {
       const bob = await open(service);
       await joined(bob, { name: "Bob" });
       await card(page, "Bob").getByText("Connected", { exact: true }).waitFor();
-      expect(await page.evaluate(() => (window as unknown as { readonly opened: number }).opened)).toBeLessThan(count / 4);
+      expect(await openedIn(page)).toBeLessThan(count / 4);
       const zoe = await member(service, "Zoe");
       zoe.send({ type: "offer", to, sdp: handMadeOffer(1, 40) });
       await card(page, "Zoe").getByText("it has 40 media sections").waitFor();
@@ -287,6 +291,29 @@ describe("the test page in a room whose members send without end", () => {
       const answered = await page.getByText(/pings answered/).textContent();
       expect(Number(/(\d+) pings answered/.exec(answered ?? "")?.[1])).toBeLessThanOrEqual(3);
       await context.close();
+    },
+    2 * waitMs,
+  );
+
+  it(
+    "[WEBRTC-606] a double click on Call again calls once, and both ends are connected after it",
+    async () => {
+      const service = await startWebrtc();
+      const [ada, bob] = [await open(service, desktop, countOpened), await open(service)];
+      await joined(ada, { name: "Ada" });
+      await joined(bob, { name: "Bob" });
+      await card(ada, "Bob").getByText(/^ping/).waitFor();
+      await card(ada, "Bob").getByRole("button", { name: "Call again" }).dblclick();
+      await expect.poll(() => openedIn(ada)).toBe(2);
+      for (const [page, other] of [
+        [ada, "Bob"],
+        [bob, "Ada"],
+      ] as const) {
+        await card(page, other).getByText(/^ping/).waitFor();
+        await card(page, other).getByText("Connected", { exact: true }).waitFor();
+        expect(await page.getByText("could not be used").count()).toBe(0);
+      }
+      expect(await openedIn(ada)).toBe(2);
     },
     2 * waitMs,
   );

@@ -43,6 +43,8 @@ const longestProblem = 300;
 /** A browser makes one for sound, one for pictures and one for data, and more for each further picture. */
 const mostMediaSections = 16;
 const mostTracks = 16;
+/** An answer takes less, unless the other end is gone. */
+const answerMs = 3_000;
 /** What the other end sends over data channels is of no use here but for the pings, and cannot be read more slowly. */
 const mostChannels = 20;
 const mostMessagesPerSecond = 2_000;
@@ -70,6 +72,7 @@ export class PeerCall {
   #candidateProblems: readonly CandidateProblem[] = [];
   #isClosed = false;
   #isReadingReport = false;
+  #begunAtMs = Number.NEGATIVE_INFINITY;
   /** Of the other end's descriptions. */
   #session: string | undefined;
   #channels = 0;
@@ -110,8 +113,14 @@ export class PeerCall {
     return this.#session !== undefined && this.#session !== sessionOf(offer);
   }
 
+  /** Its offer has just been made, and the answer is on its way: it could not be told from that to another offer. */
+  get isBeginning(): boolean {
+    return this.#session === undefined && performance.now() - this.#begunAtMs < answerMs;
+  }
+
   /** Adds what is sent and the data channel: the offer follows by itself. The other end only answers. */
   begin(): void {
+    this.#begunAtMs = performance.now();
     this.#addTracks();
     this.#use(this.#connection.createDataChannel("ping"));
   }
@@ -178,6 +187,7 @@ export class PeerCall {
       this.#isTakingAnswer = false;
     }
     this.#session ??= sessionOf(description.sdp);
+    this.#problem = undefined;
     for (const candidate of this.#early.splice(0)) await connection.addIceCandidate(candidate);
     if (description.type === "answer") return;
     this.#addTracks();

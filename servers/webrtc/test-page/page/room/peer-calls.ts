@@ -120,7 +120,7 @@ export class PeerCalls {
   /** As the user wants it, whatever the limit is: answers, or calls, again if there was a call. */
   call(id: string): void {
     const member = this.#members.get(id);
-    if (member) this.#begin(member);
+    if (member && !member.call?.isBeginning) this.#begin(member);
   }
 
   receive(from: string, message: CallMessage): void {
