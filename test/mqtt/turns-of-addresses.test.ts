@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
+import type { ClusterLink } from "../../servers/mqtt/engine/cluster-link.ts";
 import { FlushScheduler } from "../../servers/mqtt/engine/delivery/flush-scheduler.ts";
 import { AwaySessions } from "../../servers/mqtt/engine/session/away-sessions.ts";
 import type { Session } from "../../servers/mqtt/engine/session/session.ts";
+import { MemoryClient, startEngine } from "./memory-client.ts";
 
 it("[MQTT-558] addresses for whose sessions something is due take turns, each in the order in which it came due", () => {
   const away = new AwaySessions();
@@ -50,4 +52,38 @@ it("[MQTT-559] those that wait for their turn go on while CONNECTs, and connecti
     now += 1;
   }
   expect(resumed).toEqual(["fresh", "usual", "fresh", "usual", "fresh", "usual"]);
+});
+
+it("[MQTT-560] a client whose session has a will that is due is accepted when there is room for that in Redis, and a client without one at once", async () => {
+  const waiting: (() => void)[] = [];
+  const cluster = {
+    gate: (transport) => transport,
+    isBehind: false,
+    whenCaughtUp: (resume) => void waiting.push(resume),
+    bring: async () => true,
+    settled() {},
+    opened() {},
+    ended() {},
+    memberChanged() {},
+    journalFirst: () => false,
+    routeShared() {},
+    hasConnectedMemberElsewhere: () => false,
+    handOn: () => false,
+  } satisfies ClusterLink as { -readonly [Name in keyof ClusterLink]: ClusterLink[Name] };
+  const published: string[] = [];
+  const { engine } = await startEngine({ cluster, observer: { published: ({ topic }) => void published.push(topic) } });
+  const kept = { cleanStart: false, properties: { sessionExpiryInterval: 600 } };
+  const will = { topic: "will", payload: Buffer.from("x"), qos: 1, retain: false } as const;
+  const before = new MemoryClient(engine, "c", { ...kept, will });
+  await expect.poll(() => before.received.length).toBe(1);
+  cluster.isBehind = true;
+  before.connection.cutOff("The connection was lost.");
+  const other = new MemoryClient(engine, "d", kept);
+  const after = new MemoryClient(engine, "c", kept);
+  await expect.poll(() => other.received.length).toBe(1);
+  expect([after.received, published]).toEqual([[], []]);
+  cluster.isBehind = false;
+  for (const resume of waiting.splice(0)) resume();
+  await expect.poll(() => after.received.length).toBe(1);
+  await expect.poll(() => published).toEqual(["will"]);
 });

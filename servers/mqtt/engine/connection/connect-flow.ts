@@ -29,7 +29,7 @@ export interface ConnectParts extends RecheckParts {
   readonly limits: EngineLimits;
   readonly access: Pick<Access, "authenticate" | "exchange"> & RecheckParts["access"];
   readonly observer: EngineObserver;
-  readonly cluster: Pick<ClusterLink, "bring" | "settled" | "memberChanged"> | undefined;
+  readonly cluster: Pick<ClusterLink, "bring" | "settled" | "memberChanged" | "isBehind" | "whenCaughtUp"> | undefined;
   /** Connections whose CONNECT was accepted, by client identifier. */
   readonly clients: ReadonlyMap<string, Connection>;
   readonly places: Pick<Places, "mayAccept">;
@@ -264,7 +264,11 @@ function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: Con
     const { clientId } = connection;
     connection.onSettled = () => cluster.settled(clientId);
     wait(parts, connection, cluster.bring(clientId, packet.cleanStart, connection.turn.client), (brought) => {
-      if (brought) acceptIt();
+      // The will of its earlier connection, if it is due, is published before it is accepted: it may be for thousands of sessions.
+      if (brought && cluster.isBehind && parts.sessions.get(clientId)?.will) {
+        const caughtUp = new Promise<void>((resolve) => cluster.whenCaughtUp(resolve, connection.turn.client));
+        wait(parts, connection, caughtUp, acceptIt);
+      } else if (brought) acceptIt();
       else answerRefused(parts, connection, reasonCode.serverUnavailable, "Another broker has the session and does not release it.");
     });
   }
