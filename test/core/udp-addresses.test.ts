@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { localAddresses } from "../../servers/core/net/local-addresses.ts";
 import { type ListenUdpOptions, listenUdp } from "../../servers/core/net/udp-listener.ts";
 import type { UdpPlace } from "../../servers/core/net/udp-place.ts";
+import { isPortFree, portHolder } from "../../servers/supervisor/port-doctor.ts";
 import { holdPort } from "../support/port-holder.ts";
 import { lanAddress, socketsAt } from "../support/udp-sockets.ts";
 import { until } from "../support/until.ts";
@@ -174,10 +175,14 @@ describe("UDP open to the LAN", () => {
   });
 
   it.runIf(lanAddress !== undefined)("[BL-587] a port that is taken at any address is taken", async () => {
-    const { port } = await holdPort(0, lanAddress, "udp");
+    const { pid, port } = await holdPort(0, lanAddress, "udp");
+    expect(await isPortFree(port, true, "udp")).toBe(false);
+    expect(await portHolder(port, "udp")).toMatchObject({ pid });
     await expect(listen({ port })).rejects.toMatchObject({ code: "PORT_IN_USE", port, transport: "udp" });
     expect(socketsAt(port)).toEqual([]);
     const { port: own } = await listen();
+    for (const openToLan of [true, false]) expect(await isPortFree(own, openToLan, "udp")).toBe(false);
+    expect(await portHolder(own, "udp")).toMatchObject({ pid: process.pid });
     await expect(listen({ port: own })).rejects.toMatchObject({ code: "PORT_IN_USE" });
     await expect(listen({ port: own, openToLan: false })).rejects.toMatchObject({ code: "PORT_IN_USE" });
   });

@@ -22,3 +22,15 @@ it.runIf(lanAddress !== undefined)(
     expect([...sources.rtcp]).toEqual([`127.0.0.1:${serverRtcp}`]);
   },
 );
+
+it.runIf(lanAddress !== undefined)("[RTSP-231] the UDP ports of the service are no client's at any of its addresses", async () => {
+  const server = await startRtsp({ openToLan: true });
+  const player = await server.connect(lanAddress);
+  const { port } = await udpPair(lanAddress);
+  const setUp = (first: number) => player.request("SETUP", "/stream/trackID=0", { Transport: udpTransport(first)() });
+  const [, own] = /server_port=(\d+)/.exec(header(await setUp(port), "Transport")) ?? [];
+  const refused = await (await server.connect(lanAddress)).request("SETUP", "/stream/trackID=0", {
+    Transport: udpTransport(Number(own))(),
+  });
+  expect(refused.status).toBe(461);
+});

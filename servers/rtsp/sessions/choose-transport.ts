@@ -64,9 +64,9 @@ export function chooseTransport(
     const { clientPorts, destination } = offer;
     // §16.1: packets go only to where the request came from.
     if (!clientPorts || !connection.udp || (destination !== undefined && plainAddress(destination) !== connection.address)) continue;
-    const { udp, address, localAddress } = connection;
+    const { udp, address } = connection;
     // What the service sends would come back to it, and keep the session alive without a client.
-    if (address === localAddress && clientPorts.some((port) => udp.ports.includes(port))) {
+    if (clientPorts.some((port) => udp.listensAt(address, port))) {
       problem ??= `UDP ports ${clientPorts.join("-")} of ${address} are those of this service`;
       continue;
     }

@@ -105,6 +105,13 @@ export class UdpPorts {
       );
   }
 
+  /** What is sent there comes back. */
+  listensAt(address: string, port: number): boolean {
+    const isOwn = (listener: UdpListener | undefined) =>
+      listener?.port === port && listener.places.some((place) => place.address === address);
+    return isOwn(this.#listeners.rtp) || isOwn(this.#listeners.rtcp);
+  }
+
   isClaimed(part: UdpPart, address: string, port: number): boolean {
     return this.#sources[part].has(sourceKey(address, port));
   }
