@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import path from "node:path";
 import Database from "better-sqlite3";
@@ -145,6 +145,25 @@ it("[EV-41] the same with a disk that is really full", async ({ skip }) => {
   }
   expect(refusal).toEqual([503, '{"error":"Storage is full: there is no room for more events in events.db"}']);
   expect((await getPage(url)).total).toBe(taken);
+  await stop();
+});
+
+it("[EV-41] on a small disk the log does not take the room of the database, and storing goes on with little room that is freed", async ({ skip }) => {
+  const dir = temporaryDir();
+  if (!mountSmallDisk(dir, "1500k")) skip("this user may not mount a small disk");
+  const other = path.join(dir, "other");
+  writeFileSync(other, Buffer.alloc(300_000));
+  const { url, stop } = await startEvents({ database: path.join(dir, "events.db"), rateLimits: false });
+  const postUntilFull = async () => {
+    for (let taken = 0; ; taken++) if ((await post(url, eventBody())).status !== 201) return taken;
+  };
+  const before = await postUntilFull();
+  // Each commit adds some 14 KB to the log.
+  expect(before).toBeGreaterThan(300);
+  rmSync(other);
+  let after = 0;
+  await expect.poll(async () => (after += await postUntilFull()), { interval: 300 }).toBeGreaterThan(100);
+  expect((await getPage(url)).total).toBe(before + after);
   await stop();
 });
 

@@ -10,6 +10,7 @@ import { createEqualCounts } from "./equal-events.ts";
 import type { EventStore, Scanned, ScanRange } from "./event-store.ts";
 import { createFileRefusal } from "./file-refusal.ts";
 import { filterSql, sqliteDialect } from "./filter-sql.ts";
+import { LogRoom } from "./log-room.ts";
 import { sumOfSlices } from "./plot-slices.ts";
 import { type RollupSource, rollUp } from "./rollup.ts";
 import { between } from "./sqlite-device-pages.ts";
@@ -76,13 +77,12 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
             unchanged.pragma("temp_store = MEMORY");
             unchanged.pragma("cache_size = -32768");
             unchanged.pragma("journal_size_limit = 67108864");
-            unchanged.pragma("wal_autocheckpoint = 4000");
             if (options.maxBytes) unchanged.pragma(`max_page_count = ${Math.max(1, Math.floor(options.maxBytes / pageSize(unchanged)))}`);
             copy = migrateSqlite(unchanged, file);
           },
         });
         try {
-          opened = prepare(database, now);
+          opened = prepare(database, now, new LogRoom(database, file, now));
           checkInPlace = createPlaceCheck(file, "The next request opens the file that is then in its place.");
         } catch (error) {
           database.close();
@@ -157,7 +157,7 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
 const pageSize = (database: Sqlite.Database) => database.pragma("page_size", { simple: true }) as number;
 
 /** All operations on the open file; everything here is synchronous and throws SQLite's errors. */
-function prepare(database: Sqlite.Database, now: () => number) {
+function prepare(database: Sqlite.Database, now: () => number, logRoom: LogRoom) {
   const rollups = createSqliteRollups(database);
   const plots = createSqlitePlots(database, rollups);
   const insert = database.prepare(
@@ -180,12 +180,14 @@ function prepare(database: Sqlite.Database, now: () => number) {
   const pages = createSqlitePages(sql);
 
   function inTransaction<Result>(work: () => Result): Result {
-    begin.run();
     try {
+      logRoom.look();
+      begin.run();
       const result = work();
       commit.run();
       return result;
     } catch (error) {
+      logRoom.failed(error);
       if (database.inTransaction) database.exec("ROLLBACK");
       throw error;
     }
