@@ -80,6 +80,19 @@ it("[EV-200] the labels of the plot's time axis move with its bars", async () =>
   await expect.poll(hours).toContain("06");
 });
 
+it("[EV-245] where nothing matches the filter, the plots say so", async () => {
+  const { page } = await open();
+  await generate(page, 10);
+  await page.getByText("1 to 10 of 10").first().waitFor();
+  await page.getByRole("img", { name: /^Outcomes over time/ }).waitFor();
+  await page.getByPlaceholder("Filter by text").fill("xyzzy");
+  const figures = page.getByRole("region", { name: "Figures" });
+  await expect.poll(() => figures.getByText("No event matches the filter.").count()).toBe(2);
+  expect(await page.getByRole("img", { name: /^Outcomes over time/ }).count()).toBe(0);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.getByRole("img", { name: /^Outcomes over time/ }).waitFor();
+});
+
 it("[EV-78] Space does not pause the table of a stopped service", async () => {
   const { page } = await open();
   await generate(page, 10);

@@ -82,7 +82,7 @@ it("[GRPC-151] a wrong name of metadata is named at its field, and nothing is se
   await page.getByRole("region", { name: "Answer" }).getByText("0 OK").waitFor();
 });
 
-it("[GRPC-155] what is wrong with a rule or the file is shown with its line while it is typed", async () => {
+it("[GRPC-155] [GRPC-370] what is wrong with a rule or the file is shown with its line while it is typed", async () => {
   const { page } = await open();
   await openTab(page, "Replies");
   await page.getByRole("button", { name: "Edit file" }).click();
@@ -100,8 +100,10 @@ it("[GRPC-155] what is wrong with a rule or the file is shown with its line whil
   await page.getByRole("button", { name: "Close", exact: true }).click();
   await page.getByRole("button", { name: "Add rule" }).first().click();
   await page.getByRole("textbox", { name: "Reply as JSON" }).fill('{ "status": "one" }');
-  await page.getByRole("list", { name: "Problems" }).getByRole("button").click();
+  const ofRule = page.getByRole("list", { name: "Problems" }).getByRole("button");
+  await ofRule.filter({ hasText: /^Answer, status / }).click();
   await page.getByRole("textbox", { name: "The rule as JSON" }).and(page.locator(":focus")).waitFor();
+  await ofRule.filter({ hasText: /^Line \d+ of the rule as JSON, column \d+ reply\.status: / }).waitFor();
 });
 
 it("[GRPC-210] a replies file that changes while it is edited is not overwritten without a question", async () => {

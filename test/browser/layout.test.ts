@@ -297,3 +297,28 @@ it("[BL-491] sentences of settings and paths of the history of Try have the room
   await help.waitFor();
   expect((await help.boundingBox())?.width).toBeGreaterThanOrEqual(200);
 });
+
+it("[BL-589] above the open log drawer all links of the rail are visible, and in a low window reached by scrolling", async () => {
+  const { page } = await open("http");
+  await page.keyboard.press("Control+j");
+  const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
+  const hidden = () =>
+    links.evaluateAll((elements) => {
+      const end = elements[0]?.closest("nav")?.getBoundingClientRect().bottom ?? 0;
+      return elements.filter((link) => link.getBoundingClientRect().bottom > end).map((link) => link.textContent);
+    });
+  await page.getByRole("button", { name: "Close the logs" }).first().waitFor();
+  for (const window of [
+    { width: 1_280, height: 800 },
+    { width: 1_920, height: 1_080 },
+    { width: 900, height: 700 },
+  ]) {
+    await page.setViewportSize(window);
+    await expect.poll(async () => ({ window, hidden: await hidden() })).toEqual({ window, hidden: [] });
+  }
+  await page.setViewportSize({ width: 1_280, height: 560 });
+  await expect.poll(async () => (await hidden()).length).toBeGreaterThan(0);
+  await links.last().scrollIntoViewIfNeeded();
+  await expect.poll(hidden).toEqual([]);
+  await page.keyboard.press("Control+j");
+});

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OutcomePlot } from "../../contract/services/events.ts";
+import { noFilter, type ShownFilter } from "../../renderer/src/services/events/event-filter.ts";
+import { isDrawnEmpty, nothingCounted } from "../../renderer/src/services/events/plots/nothing-counted.ts";
 import {
   barLabel,
   labelledBars,
@@ -111,4 +113,22 @@ describe("acceptance", () => {
   ])("%d of %d is %s", (accepted, total, text) => {
     expect(shareText(accepted, total)).toBe(text);
   });
+});
+
+it("[EV-245] a plot without events says whether the filter or the period is the reason, and of all time draws no axis of one day", () => {
+  const parts = ["text", "language"] as const;
+  const said = (filter: Partial<ShownFilter>, sampled?: number) =>
+    nothingCounted({ ...noFilter, ...filter }, parts, sampled === undefined ? {} : { sampled });
+  expect(said({})).toBe("No events yet.");
+  expect(said({ range: "1h", device: "other" })).toBe("No events in this period.");
+  expect(said({ text: "xyzzy" })).toBe("No event matches the filter.");
+  expect(said({ language: "go", range: "1h" })).toBe("No event in this period matches the filter.");
+  expect(said({ text: "xyzzy" }, 50_000)).toBe("None of the events searched so far matches the filter.");
+  const isDrawn = (filter: Partial<ShownFilter>) => isDrawnEmpty({ ...noFilter, ...filter }, parts);
+  expect([isDrawn({}), isDrawn({ range: "1h" }), isDrawn({ text: "xyzzy" }), isDrawn({ range: "1h", text: "xyzzy" })]).toEqual([
+    false,
+    true,
+    false,
+    false,
+  ]);
 });

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { formProblem } from "../../renderer/src/services/grpc/replies/form-problem.ts";
 import {
   callOfRule,
   draftOfText,
@@ -134,4 +135,22 @@ it("[GRPC-157] a rule is tried with what its conditions name, and its copy has n
     metadata: [["x-tenant", "7"]],
   });
   expect(JSON.parse(withoutName(text).replace("// kept", ""))).not.toHaveProperty("name");
+});
+
+it.each([
+  ["reply.message: a string is expected", "Answer, message", "a string is expected"],
+  ['reply["a: b"].c[0]: there is: one', 'Answer, ["a: b"].c[0]', "there is: one"],
+  ["stream[1].message.x: a number is expected", "Answer, step 2, message.x", "a number is expected"],
+  ["stream: a list is expected", "Answer", "a list is expected"],
+  ["status.code: no such code", "Answer, code", "no such code"],
+  ["when.request.name.equals: a value is expected", "When, request.name.equals", "a value is expected"],
+  ["waitFor: a text is expected", "Waits for", "a text is expected"],
+  ["every: a number is expected", "every", "a number is expected"],
+])("[GRPC-370] %s is told in the form by its fields", (message, place, needed) => {
+  expect(formProblem(message)).toEqual({ place, needed });
+});
+
+it("[GRPC-370] what is about no field is told with its line in the form too", () => {
+  expect(formProblem("the end of the comment is expected: */")).toBeUndefined();
+  expect(formProblem("this is not JSON")).toBeUndefined();
 });

@@ -173,10 +173,7 @@ export const theme = createTheme({
     Progress: Progress.extend({ defaultProps: { size: 4, radius: "xl" } }),
     Slider: Slider.extend({ defaultProps: { size: 3, thumbSize: 12 } }),
     Switch: Switch.extend({ defaultProps: { size: "xs" } }),
-    Menu: Menu.extend({
-      defaultProps: { shadow: "md", withInitialFocusPlaceholder: false },
-      styles: { label: { overflow: "hidden", textOverflow: "ellipsis", whiteSpace: "nowrap" } },
-    }),
+    Menu: Menu.extend({ defaultProps: { shadow: "md", withInitialFocusPlaceholder: false } }),
     // Without a transition: one that a hidden tab interrupts never ends, and what it closes would stay there, invisible, and take clicks.
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, fz: 12, transitionProps: { duration: 0 } } }),
     Popover: Popover.extend({ defaultProps: { transitionProps: { duration: 0 } } }),

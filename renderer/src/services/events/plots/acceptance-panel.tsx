@@ -6,6 +6,7 @@ import { formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { ShownFilter } from "../event-filter.ts";
+import { nothingCounted } from "./nothing-counted.ts";
 import { shareText } from "./outcome-bars.ts";
 import styles from "./plots-band.module.css";
 
@@ -19,6 +20,7 @@ interface AcceptancePanelProps {
 }
 
 type By = "language" | "provider";
+const chosenBy = ["text", "device"] as const;
 
 /** How often completions were accepted, by group and in total; a row filters by its name. */
 export function AcceptancePanel({ plot, filter, onFilter, chosen }: AcceptancePanelProps) {
@@ -46,7 +48,7 @@ export function AcceptancePanel({ plot, filter, onFilter, chosen }: AcceptancePa
         </span>
       </div>
       {rows.length === 0 ? (
-        <p className={styles.nothing}>No events in this period.</p>
+        <p className={styles.nothing}>{nothingCounted(filter, chosenBy, plot)}</p>
       ) : (
         <ul className={styles.bars}>
           {rows.map((row) => {

@@ -12,6 +12,7 @@ import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { ShownFilter } from "../event-filter.ts";
 import { AcceptancePanel } from "./acceptance-panel.tsx";
 import { LimitsPanel } from "./limits-panel.tsx";
+import { isDrawnEmpty, nothingCounted } from "./nothing-counted.ts";
 import { barLabel, outcomeBars, outcomeToken, stepWords } from "./outcome-bars.ts";
 import { OutcomePlotView } from "./outcome-plot.tsx";
 import styles from "./plots-band.module.css";
@@ -19,6 +20,7 @@ import type { OutcomePlots } from "./use-outcome-plot.ts";
 
 const panels = ["Outcomes", "Acceptance", "Limits"] as const;
 type Panel = (typeof panels)[number];
+const chosenBy = ["text", "device", "outcome", "language", "provider"] as const;
 
 interface PlotsBandProps {
   readonly plots: Answer<OutcomePlots>;
@@ -75,6 +77,8 @@ function OutcomesPanel({ plot, filter, chosen }: OutcomesPanelProps) {
     [plot, filter.outcome, filter.range],
   );
   const at = bar === undefined ? undefined : bars.at[bar];
+  const isEmpty = bars.leftOut === 0 && bars.series.every(({ counts }) => counts.every((count) => count === 0));
+  const nothing = isEmpty && plot.behind === 0 && !isDrawnEmpty(filter, chosenBy) ? nothingCounted(filter, chosenBy, plot) : undefined;
   const notes = [
     plot.sampled !== undefined && (plot.sampled === 0 ? "none among the newest" : `newest ${formatCount(plot.sampled)} only`),
     bars.leftOut > 0 && `${formatCount(bars.leftOut)} older not drawn`,
@@ -85,7 +89,9 @@ function OutcomesPanel({ plot, filter, chosen }: OutcomesPanelProps) {
       <div className={styles.head}>
         <SectionTitle className={styles.title}>Outcomes over time</SectionTitle>
         <span className={styles.caption}>
-          {at === undefined ? (
+          {nothing !== undefined ? (
+            notes.join(" · ")
+          ) : at === undefined ? (
             <span className={notes.length > 0 ? styles.note : undefined} title={[stepWords(bars), ...notes].join(" · ")}>
               {notes.length > 0 ? notes.join(" · ") : stepWords(bars)}
             </span>
@@ -103,13 +109,17 @@ function OutcomesPanel({ plot, filter, chosen }: OutcomesPanelProps) {
           </LegendKey>
         ))}
       </div>
-      <OutcomePlotView
-        bars={bars}
-        onBar={setBar}
-        label={`Outcomes over time, ${stepWords(bars)}: ${bars.series
-          .map(({ outcome, counts }) => `${formatCount(counts.reduce((sum, count) => sum + count, 0))} ${outcome}`)
-          .join(", ")}`}
-      />
+      {nothing !== undefined ? (
+        <p className={styles.nothing}>{nothing}</p>
+      ) : (
+        <OutcomePlotView
+          bars={bars}
+          onBar={setBar}
+          label={`Outcomes over time, ${stepWords(bars)}: ${bars.series
+            .map(({ outcome, counts }) => `${formatCount(counts.reduce((sum, count) => sum + count, 0))} ${outcome}`)
+            .join(", ")}`}
+        />
+      )}
     </section>
   );
 }

@@ -7,6 +7,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
+import { formProblem } from "./form-problem.ts";
 import styles from "./replies.module.css";
 
 const checkedAfterMs = 250;
@@ -30,8 +31,8 @@ interface ReplyProblemsProps {
   readonly problems: readonly ReplyProblem[];
   /** Between parts that reach the edges. */
   readonly isInset?: boolean;
-  /** Whose lines they are. */
-  readonly of: "file" | "rule";
+  /** Whose lines they are; of the form of a rule they are told without. */
+  readonly of: "file" | "rule" | "form";
   readonly onLine: (line: number) => void;
 }
 
@@ -42,13 +43,23 @@ export function ReplyProblems({ problems, isInset = false, of, onLine }: ReplyPr
     <ul className={styles.problems} data-inset={isInset || undefined} aria-label="Problems" aria-live="polite">
       {problems.slice(0, mostShown).map(({ line, column, message }) => (
         <li key={`${line}:${column} ${message}`}>
-          <UnstyledButton onClick={() => onLine(line)}>
-            <b>{`Line ${line} of the ${of === "rule" ? "rule as JSON" : of}, column ${column}`}</b> {shownText(message)}
+          <UnstyledButton title={of === "form" ? "Show it in the JSON" : undefined} onClick={() => onLine(line)}>
+            <Problem of={of} line={line} column={column} message={message} />
           </UnstyledButton>
         </li>
       ))}
       {problems.length > mostShown && <li>{formatCountOf(problems.length - mostShown, "more problem")}</li>}
     </ul>
+  );
+}
+
+function Problem({ of, line, column, message }: ReplyProblem & Pick<ReplyProblemsProps, "of">) {
+  const inForm = of === "form" ? formProblem(message) : undefined;
+  const place = inForm?.place ?? `Line ${line} of the ${of === "file" ? of : "rule as JSON"}, column ${column}`;
+  return (
+    <>
+      <b>{shownText(place)}</b> {shownText(inForm?.needed ?? message)}
+    </>
   );
 }
 

@@ -60,7 +60,7 @@ export function RuleInspector({
   const json = useRef<HTMLTextAreaElement>(null);
   /** To be shown as soon as the JSON is. */
   const wantedLine = useRef<number>(undefined);
-  const [, setTab] = useRemembered(tabKey, "rule");
+  const [tab, setTab] = useRemembered(tabKey, "rule");
   const showLine = (line: number) => {
     wantedLine.current = line;
     if (json.current) goToLine(json.current, line);
@@ -105,6 +105,8 @@ export function RuleInspector({
     }
   };
   const isChanged = rule === undefined || text !== saved || problem !== undefined;
+  // Its words are those of the first problem that is shown, with its line.
+  const isRefusedForShown = problems[0] !== undefined && refused?.includes(problems[0].message);
   const meanwhile = isRemoved
     ? ruleMeanwhile.removed
     : unsaved !== undefined && base !== saved && text !== saved
@@ -154,14 +156,14 @@ export function RuleInspector({
           },
         ]}
       />
-      <ReplyProblems isInset of="rule" problems={problems} onLine={showLine} />
+      <ReplyProblems isInset of={tab === "json" ? "rule" : "form"} problems={problems} onLine={showLine} />
       <div className={styles.foot}>
         <span
           className={styles.said}
           data-bad={(refused ?? problem ?? meanwhile) !== undefined || (!isChanged && problems.length > 0) || undefined}
           aria-live="polite"
         >
-          {refused ??
+          {(isRefusedForShown ? "Not saved: it has the problem above" : refused) ??
             problem ??
             meanwhile ??
             (rule === undefined
