@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { openBrowserShell } from "./browser-shell.ts";
 
-it("[BL-314] [BL-587] the badge in the heading opens a service to the LAN and closes it, with its restart, also over a flag", async () => {
+it("[BL-314] [BL-591] the badge in the heading opens a service to the LAN and closes it, with its restart, also over a flag", async () => {
   const { page } = await openBrowserShell("http", { flags: ["--http-open-to-lan", "false"] });
   await page.getByRole("button", { name: /^This computer only/ }).click();
   const explained = page.getByText(/^Every service listens on loopback: .* can reach it\.$/);

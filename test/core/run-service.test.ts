@@ -100,6 +100,19 @@ describe("a service in this process", () => {
     await running.stop();
   });
 
+  it("[BL-590] begins one action in each turn of the event loop, in their order, however many come at once", async () => {
+    const { running } = await run();
+    const events: string[] = [];
+    const calls = ["a", "b", "c"].map((value) => running.act("echo", { value }).then(() => events.push(value)));
+    for (let turn = 1; turn <= 3; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      events.push(`turn ${turn}`);
+    }
+    await Promise.all(calls);
+    expect(events).toEqual(["a", "b", "turn 1", "c", "turn 2", "turn 3"]);
+    await running.stop();
+  });
+
   it("[BL-40] writes no line below its level, also after the level changed", async () => {
     const { running, texts } = await run({ logLevel: "warning" });
     for (const level of ["debug", "info", "warning", "error"]) await running.act("log", { level, text: level });

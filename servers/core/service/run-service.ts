@@ -15,6 +15,7 @@ import type { ProviderMessage, ToProvider } from "../streams/peer-messages.ts";
 import { createPeerProvider, type ProvidedHandlers } from "../streams/peer-provider.ts";
 import { createOutbox, type Outbox, type OutboxLimits } from "../traffic/outbox.ts";
 import { keptRecords, type ReadKept } from "../traffic/row-record.ts";
+import { OneEachTurn } from "../turns/one-each-turn.ts";
 import type { ServiceBatch, ServiceMode } from "./link.ts";
 import { createLog, type Log } from "./log.ts";
 import { MemoryGuard, type ProcessMemory } from "./memory-guard.ts";
@@ -187,6 +188,7 @@ export async function runService(service: Service, options: RunOptions): Promise
       },
     };
     const endpoints = options.mode === "browse" ? await browse(service, context) : await service.start(context as never);
+    const actionTurns = new OneEachTurn();
     const unanswered = Object.keys(service.actions).filter((name) => !handlers?.[name]);
     if (unanswered.length > 0) throw new Error(`${service.title} has no handlers for its actions ${unanswered.join(", ")}`);
     return {
@@ -202,6 +204,8 @@ export async function runService(service: Service, options: RunOptions): Promise
             "Reload the dashboard: it may be older than the service.",
           );
         }
+        const turn = actionTurns.begin();
+        if (turn) await turn;
         return await handler(parseParams(declared.params, params, action));
       },
       setLogLevel(level) {
