@@ -249,3 +249,23 @@ it("[BL-580] cookies that other ports of the host have set do not keep the dashb
   expect(await answerTo(250_000)).toMatch(/^HTTP\/1\.1 200 [\s\S]*<!doctype html>/);
   expect(await answerTo(300_000)).toMatch(/^HTTP\/1\.1 431 [\s\S]*\r\nClear-Site-Data: "cookies"\r\n[\s\S]*load the page again/);
 });
+
+it("[BL-592] what comes behind a request and is none takes nothing of the answer before it", async () => {
+  const { port } = await start();
+  const get = (fields = "") => `GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${fields}\r\n`;
+  const statusesOf = async (bytes: string) => {
+    const socket = await client(port);
+    const parts: Buffer[] = [];
+    socket.on("data", (part: Buffer) => parts.push(part));
+    socket.write(bytes);
+    await once(socket, "close");
+    return [
+      ...Buffer.concat(parts)
+        .toString()
+        .matchAll(/HTTP\/1\.1 (\d+)/g),
+    ].map(([, status]) => status);
+  };
+  const close = get("Connection: close\r\n");
+  for (const more of ["\r\n", close, close.repeat(4), "xxxx"]) expect(await statusesOf(`${close}${more}`)).toEqual(["200"]);
+  expect(await statusesOf(`${get()}garbage\r\n\r\n`)).toEqual(["200", "400"]);
+});

@@ -123,6 +123,20 @@ it("[GRPC-126] bytes that are no HTTP are answered, their connection is closed, 
   expect((await hello(grpc)).status).toBe(200);
 });
 
+it("[GRPC-367] what comes behind a request and is none takes nothing of the answers before it", async () => {
+  const grpc = await startGrpc();
+  const request = (more = "") =>
+    `POST /example.Greeter/SayHello HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${more}Content-Length: 14\r\n\r\n{"name":"Ada"}`;
+  const close = request("Connection: close\r\n");
+  const answersTo = async (bytes: string) =>
+    [...(await rawBytes(grpc.webUrl, bytes)).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  // RFC 9112 §2.2: some old clients add a line end to what they post. §9.6: what follows is ignored.
+  for (const more of ["\r\n", close, close.repeat(4), request(), "xxxx"]) expect(await answersTo(`${close}${more}`)).toEqual(["200"]);
+  expect(await answersTo(`${request()}${close}`)).toEqual(["200", "200"]);
+  expect((await answersTo(`${request()}garbage\r\n\r\n`))[0]).toBe("200");
+  expect(await answersTo(`${request()}PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`)).toEqual(["200", "505"]);
+});
+
 it("[GRPC-126] the version of HTTP is found whatever the pieces in which the first bytes arrive", async () => {
   const grpc = await startGrpc();
   const port = Number(new URL(grpc.webUrl).port);

@@ -62,6 +62,8 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   const ofSockets = new WeakMap<Socket, GrpcConnection>();
   const pipelines = new WeakMap<Socket, Pipeline>();
   const http1Servers = new Set<Server>();
+  /** Their last answer is decided: further errors are consequences of the same fault. */
+  const refused = new WeakSet<Socket>();
   let draining = false;
 
   function onFault({ path }: CallHead, error: unknown): void {
@@ -116,10 +118,10 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
 
   /** Bytes that never became a request. */
   function onMalformed(error: ClientError, socket: Socket): void {
-    const connection = ofSockets.get(socket);
     const pipeline = pipelines.get(socket);
-    if (pipeline?.handles(error)) return;
-    if (error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable || (pipeline && pipeline.unanswered.size > 0)) {
+    // RFC 9112 §9.6: what follows a request that closes the connection is ignored.
+    if (pipeline?.handles(error) || refused.has(socket) || (error.code === "HPE_CLOSED_CONNECTION" && socket.writable)) return;
+    if (error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable) {
       socket.destroy();
       return;
     }
@@ -128,6 +130,16 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
       socket.destroy();
       return;
     }
+    refused.add(socket);
+    const refuse = () => {
+      if (socket.writable) refuseMalformed(error, socket);
+    };
+    if (pipeline?.whenAnswered(refuse) === false) socket.destroy();
+    else if (!pipeline) refuse();
+  }
+
+  function refuseMalformed(error: ClientError, socket: Socket): void {
+    const connection = ofSockets.get(socket);
     const { status, message } = malformedVerdict(error, error.rawPacket, options.metadataBytes);
     faults.write(`A request from ${connection?.remote ?? "a client"} was answered ${status}: ${message}`);
     if (connection) recordMalformed(connection, error.rawPacket, { httpStatus: status, why: message });

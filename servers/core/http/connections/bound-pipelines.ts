@@ -52,15 +52,20 @@ export function boundPipelines(
   const refused = new WeakSet<object>();
   server.on("clientError", (error: ClientError, socket) => {
     const pipeline = pipelines.get(socket as Socket);
-    if (pipeline?.handles(error) || refused.has(socket)) return;
+    // RFC 9112 §9.6: what follows a request that closes the connection is ignored.
+    if (pipeline?.handles(error) || refused.has(socket) || (error.code === "HPE_CLOSED_CONNECTION" && socket.writable)) return;
     refused.add(socket);
     const refuse = () => {
-      if (pipeline?.unanswered.size === 0 && socket.writable) lingeringClose(socket as Socket, answerTo(error));
+      if (socket.writable) lingeringClose(socket as Socket, answerTo(error));
       else socket.destroy();
     };
     // Node looks for late requests at intervals, and finds those of thousands at once.
-    if (pipeline) void pipeline.work.run(oneStep(refuse));
-    else refuse();
+    void pipeline?.work.run(
+      oneStep(() => {
+        if (!socket.writable || !pipeline.whenAnswered(refuse)) socket.destroy();
+      }),
+    );
+    if (!pipeline) socket.destroy();
   });
   return (socket) => pipelines.get(socket);
 }

@@ -236,6 +236,15 @@ export class Pipeline {
     return this.#unanswered.unsentBytes(this.#socket.writableLength);
   }
 
+  /** Calls back, perhaps at once, when all that has begun is answered. False where a request has come in part: its answer may wait for the rest. */
+  whenAnswered(then: () => void): boolean {
+    const latest = this.#latest;
+    if (latest && !latest.req.complete) return false;
+    if (latest) latest.once("close", then);
+    else then();
+    return true;
+  }
+
   /** Ends the connection with all of its unanswered requests; their rows say why. */
   disconnect(reason: string): void {
     this.#unanswered.abort(reason);
