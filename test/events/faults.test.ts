@@ -148,7 +148,9 @@ it("[EV-41] the same with a disk that is really full", async ({ skip }) => {
   await stop();
 });
 
-it("[EV-41] on a small disk the log does not take the room of the database, and storing goes on with little room that is freed", async ({ skip }) => {
+it("[EV-41] on a small disk the log does not take the room of the database, and storing goes on with little room that is freed", async ({
+  skip,
+}) => {
   const dir = temporaryDir();
   if (!mountSmallDisk(dir, "1500k")) skip("this user may not mount a small disk");
   const other = path.join(dir, "other");
