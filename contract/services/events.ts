@@ -92,8 +92,8 @@ export type EventColumn = (typeof eventColumns)[number];
 /** The plugin version of events that sample traffic or "Generate sample events" has stored. */
 export const samplePluginVersion = "sample";
 
-/** Up to the year 9999, the latest that an event's time can have. */
-const time = z.int().min(0).max(253_402_300_799_999);
+/** Before 31 December 9999, the last day that an event can have: filters are compared by the days behind them too. */
+const time = z.int().min(0).max(253_402_214_399_999);
 
 /** A filter of events: every given part must match. */
 const eventFilter = z.strictObject({
@@ -102,7 +102,12 @@ const eventFilter = z.strictObject({
   language: z.string().max(30).optional(),
   provider: z.string().max(30).optional(),
   /** Somewhere in device, outcome, language, provider, file extension, plugin version or scope; letter case does not matter. */
-  text: z.string().max(100).optional(),
+  text: z
+    .string()
+    .max(100)
+    // The text of a statement ends there for SQLite, and PostgreSQL has none.
+    .refine((text) => !text.includes("\0"), "no event has the character U+0000")
+    .optional(),
   /** Milliseconds since the epoch, both included; events have whole seconds. */
   from: time.optional(),
   to: time.optional(),

@@ -32,6 +32,18 @@ it("[EV-70] the page shows an accepted event within a second of its POST", async
   expect(page.rows[0]?.device_id).toBe(device(1));
 });
 
+it("[EV-246] a time behind the last day, and a text with the character U+0000, are refused and match nothing", async () => {
+  const events = await startEvents();
+  await post(events.url, eventBody());
+  const last = Date.UTC(9999, 11, 31) - 1;
+  for (const filter of [{ from: last + 1 }, { to: last + 1 }, { text: "\0" }, { text: "a\0b" }])
+    for (const action of ["page", "delete.count"] as const)
+      await expect(events.act(action, { filter } as never)).rejects.toMatchObject({ code: "CALL_INVALID" });
+  expect(await events.act("page", { filter: { from: last } })).toMatchObject({ matching: 0 });
+  expect(await events.act("page", { filter: { to: last } })).toMatchObject({ matching: 1 });
+  expect(await events.act("delete.count", { filter: { from: last } })).toMatchObject({ matching: 0 });
+});
+
 /** All parts of an export, joined, with how many events each had. */
 async function exported(
   events: EventsUnderTest,
