@@ -55,14 +55,24 @@ export class Commits {
   schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    setImmediate(() => {
-      try {
-        this.flush();
-      } catch (error) {
-        this.options.parts.lost(`an error: ${errorText(error)}`);
-      }
-    });
+    setImmediate(this.flushInTurn);
   }
+
+  /** What is much was collected in this turn of the event loop, perhaps after the commit was scheduled. */
+  private readonly flushInTurn = (): void => {
+    if (this.options.parts.store.hasMuchToCommit) setImmediate(this.flushScheduled);
+    else this.flushScheduled();
+  };
+
+  private readonly flushScheduled = (): void => {
+    // It was committed meanwhile.
+    if (!this.scheduled) return;
+    try {
+      this.flush();
+    } catch (error) {
+      this.options.parts.lost(`an error: ${errorText(error)}`);
+    }
+  };
 
   flush(): void {
     this.scheduled = false;

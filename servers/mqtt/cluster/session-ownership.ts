@@ -311,6 +311,8 @@ export class SessionOwnership {
     this.doubt();
     for (const clientId of [...this.unclaimed]) if (!this.opening.has(clientId)) await this.claimOpened(clientId);
     let count = 0;
+    // In what is called then, and not where Redis has answered: a commit that is due would follow in the same turn of the event loop.
+    await engine.scheduler.nextTurn();
     // Sessions that begin meanwhile are written as always.
     for (const session of [...engine.sessions.values()]) {
       if (engine.scheduler.isTurnOver()) {

@@ -112,7 +112,9 @@ export class Engine {
       this.sweep.start();
       this.expiring.begin();
       this.scheduler.trim();
-      this.guard?.commit();
+      // Much is committed in a turn of its own; where that fails it is tried again here.
+      if (store?.hasMuchToCommit && !this.guard?.failing) void this.scheduler.nextTurn();
+      else this.guard?.commit();
     }, sweepIntervalMs);
   }
 
