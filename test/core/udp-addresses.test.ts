@@ -156,6 +156,22 @@ describe("UDP open to the LAN", () => {
     await system.looksUntil(() => listener.places.length === 41);
   });
 
+  it.runIf(isLinux)("[BL-587] an address that was there for long is known when it is back, however many others came and went", async () => {
+    const system = interfaces();
+    system.are("127.0.0.1", "127.0.0.2");
+    const { listener } = await listen({});
+    const place = listener.placeFor("127.0.0.9", "127.0.0.2");
+    for (let from = 1; from < 4; from++) {
+      system.are("127.0.0.1", "127.0.0.2", ...Array.from({ length: 40 }, (_, index) => `127.0.${from}.${index + 2}`));
+      await system.looksUntil(() => listener.places.some(({ address }) => address === `127.0.${from}.41`));
+    }
+    system.are("127.0.0.1");
+    await system.looksUntil(() => listener.places.length === 1);
+    system.are("127.0.0.1", "127.0.0.2");
+    await system.looksUntil(() => listener.places.length === 2);
+    expect(listener.placeFor("127.0.0.9", "127.0.0.2")).toBe(place);
+  });
+
   it.runIf(isLinux)("[BL-587] an address at which another program has the port is tried again, with one line in the log", async () => {
     const system = interfaces();
     system.are("127.0.0.1");

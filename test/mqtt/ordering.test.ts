@@ -238,7 +238,6 @@ describe("order", () => {
     another.send({ type: "pingreq" });
     expect(routed.slice(clients.length)).toEqual(["little"]);
     await expect.poll(() => routed.filter((topic) => topic === "much again")).toHaveLength(40);
-    expect(routed).not.toContain("late");
     turn.mockRestore();
     await expect.poll(() => routed.filter((topic) => topic === "large" || topic === "late")).toEqual(["large", "late"]);
   });
@@ -294,7 +293,8 @@ describe("order", () => {
     engine.scheduler.flush();
     turn.mockReturnValue(true);
     engine.scheduler.flush();
-    expect([routed, bystander.received.at(-1)?.type, sly.received.at(-1)?.type]).toEqual([[], "pingresp", "pingresp"]);
+    // One of those that wait in each of the two turns (MQTT-559).
+    expect([routed, bystander.received.at(-1)?.type, sly.received.at(-1)?.type]).toEqual([["first", "first"], "pingresp", "pingresp"]);
     turn.mockRestore();
     await expect.poll(() => routed.length).toBe(21);
   });

@@ -52,6 +52,10 @@ class Listener implements UdpListener {
   }
 
   get places(): readonly UdpPlace[] {
+    return this.#openPlaces;
+  }
+
+  get #openPlaces(): readonly OpenPlace[] {
     return [...this.#places.values()].filter(({ isOpen }) => isOpen);
   }
 
@@ -122,9 +126,14 @@ class Listener implements UdpListener {
       if (failure.code !== "ADDRESS_UNAVAILABLE") throw failure;
       return;
     }
-    // The latest is last: those that are gone for the longest time are forgotten.
-    this.#places.delete(host);
     this.#places.set(host, place);
+  }
+
+  /** Its place is kept for when the address is back. The latest is last: those that are gone for the longest time are forgotten. */
+  async #leave(place: OpenPlace): Promise<void> {
+    this.#places.delete(place.address);
+    this.#places.set(place.address, place);
+    await place.close();
   }
 
   #follow(addresses: readonly LocalAddress[]): void {
@@ -137,7 +146,8 @@ class Listener implements UdpListener {
   async #change(addresses: readonly LocalAddress[]): Promise<void> {
     const present = new Map(addresses.map((address) => [address.host, address]));
     for (const host of this.#taken) if (!present.has(host)) this.#taken.delete(host);
-    for (const place of this.#places.values()) if (place.isOpen && present.get(place.address)?.scope !== place.scope) await place.close();
+    const left = this.#openPlaces.filter(({ address, scope }) => present.get(address)?.scope !== scope);
+    for (const place of left) await this.#leave(place);
     for (const address of addresses) {
       if (this.#isStopped) return;
       if (!this.#places.get(address.host)?.isOpen) await this.#openLater(address, addresses.length);
