@@ -80,12 +80,28 @@ it("[RTSP-72] a stream is muxed from the first request on", async () => {
   const outputs = outputsOf(stream);
   const waiting = textOf(outputs);
   await until(() => stream.readers === 1);
-  for (let index = 0; index < 60; index++) stream.publish(picture(index));
-  expect((await waiting).match(/segment-\d+\.m4s/g)).toEqual(["segment-0.m4s", "segment-1.m4s"]);
+  for (let index = 0; index < 80; index++) stream.publish(picture(index));
+  expect((await waiting).match(/segment-\d+\.m4s/g)).toEqual(["segment-0.m4s", "segment-1.m4s", "segment-2.m4s"]);
   expect((await outputs.file("a", "segment-0.m4s")).body.length).toBeGreaterThan(25_000);
   expect(stream.bytesSent).toBeGreaterThan(25_000);
   outputs.close();
   expect(stream.readers).toBe(0);
+});
+
+it("[RTSP-136] the first playlist waits for three segments, and of long ones some seconds; players that were there before do not", async () => {
+  const stream = streamOf([video]);
+  const outputs = outputsOf(stream);
+  let text: string | undefined;
+  void textOf(outputs).then((playlist) => {
+    text = playlist;
+  });
+  await until(() => stream.readers === 1);
+  for (let index = 0; index < 60; index++) stream.publish(picture(index));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(text).toBeUndefined();
+  for (let index = 60; index < 80; index++) stream.publish(picture(index));
+  await until(() => text !== undefined);
+  expect(text?.match(/segment-\d/g)).toHaveLength(3);
 });
 
 it("[RTSP-134] another publisher of the path begins another init segment and a discontinuity", async () => {
@@ -93,13 +109,13 @@ it("[RTSP-134] another publisher of the path begins another init segment and a d
   const outputs = outputsOf(first, second);
   const waiting = textOf(outputs);
   await until(() => first.readers === 1);
-  for (let index = 0; index < 60; index++) first.publish(picture(index));
+  for (let index = 0; index < 80; index++) first.publish(picture(index));
   await waiting;
   first.end("the publisher has left");
   const next = textOf(outputs);
   await until(() => second.readers === 1);
   for (let index = 0; index < 60; index++) second.publish(picture(index));
-  expect(await next).toMatch(/MEDIA-SEQUENCE:2\n[\s\S]*"init-2\.mp4"\n#EXT-X-DISCONTINUITY\n/);
+  expect(await next).toMatch(/MEDIA-SEQUENCE:3\n[\s\S]*"init-3\.mp4"\n#EXT-X-DISCONTINUITY\n/);
 });
 
 it("[RTSP-134] other parameter sets begin another init segment and a discontinuity; those that cannot be read end the output", async () => {
@@ -107,13 +123,13 @@ it("[RTSP-134] other parameter sets begin another init segment and a discontinui
   const outputs = outputsOf(stream);
   const waiting = textOf(outputs);
   await until(() => stream.readers === 1);
-  for (let index = 0; index < 60; index++) stream.publish(picture(index));
+  for (let index = 0; index < 80; index++) stream.publish(picture(index));
   expect(await waiting).toContain('#EXT-X-MAP:URI="init.mp4"');
   stream.setTrack(0, { ...video, pps: [Buffer.from("68ee3cb0", "hex")] });
   const next = textOf(outputs);
-  for (let index = 75; index < 140; index++) stream.publish(picture(index));
-  expect(await next).toMatch(/#EXT-X-MAP:URI="init-2\.mp4"\n#EXT-X-DISCONTINUITY\n#EXTINF:1\.00000,\nsegment-2\.m4s/);
-  expect((await outputs.file("a", "init-2.mp4")).body.toString("latin1", 4, 8)).toBe("ftyp");
+  for (let index = 100; index < 165; index++) stream.publish(picture(index));
+  expect(await next).toMatch(/#EXT-X-MAP:URI="init-3\.mp4"\n#EXT-X-DISCONTINUITY\n#EXTINF:1\.00000,\nsegment-3\.m4s/);
+  expect((await outputs.file("a", "init-3.mp4")).body.toString("latin1", 4, 8)).toBe("ftyp");
   // Timestamps from anywhere do no harm.
   for (let index = 0; index < 100; index++) {
     stream.publish({ ...picture(index), pts: (index * 2 ** 40) % 2 ** 45, dts: (index % 7) * 2 ** 33 });

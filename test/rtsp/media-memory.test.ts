@@ -95,7 +95,7 @@ it("[RTSP-204] nor do the segments of HLS: the oldest go first", async () => {
   for (let index = 0; index < 30 * 25; index++) {
     stream.publish(picture(index, 20_000));
     expect(media.total).toBeLessThanOrEqual(6 << 20);
-    if (index === 60) await Promise.all(begun);
+    if (index === 80) await Promise.all(begun);
   }
   expect(media.total).toBeGreaterThan(3 << 20);
   const texts = await Promise.all(names.map(async (name) => String((await outputs.file(name, "index.m3u8")).body)));

@@ -34,6 +34,8 @@ interface OpenTrack {
 }
 
 const keptBehindPlaylist = 3;
+/** Players begin three target durations before the end (§6.3.3), and Chromium's own one plays no playlist with fewer. */
+const enoughSegments = 3;
 /** What has no key frame for longer is no stream that can be cut. */
 const longestSegmentSeconds = 60;
 /** Times that go back by more have begun anew, as those of a publisher whose clock was set. */
@@ -68,6 +70,7 @@ export class HlsMuxer {
   #longestSeconds: number;
   #isWaiting = true;
   #isAfterGap = false;
+  readonly #isContinued: boolean;
   /** Of segments that are no longer kept. */
   #forgottenGaps = 0;
 
@@ -88,7 +91,7 @@ export class HlsMuxer {
     this.#cutting = cutting;
     this.#sequence = before ? before.#sequence : 0;
     this.#forgottenGaps = before ? before.#forgottenGaps + before.#segments.filter(({ isAfterGap }) => isAfterGap).length : 0;
-    this.#isAfterGap = this.#sequence > 0;
+    this.#isContinued = this.#isAfterGap = this.#sequence > 0;
     this.#initName = this.#sequence === 0 ? "init.mp4" : `init-${this.#sequence}.mp4`;
     this.#init = initSegment(this.#tracks);
   }
@@ -108,6 +111,13 @@ export class HlsMuxer {
     const { mostBytes } = this.#options;
     const isTooLong = seconds - this.#cutSeconds > longestSegmentSeconds || this.#openFrames > mostFrames;
     if (isTooLong || this.#openBytes > mostBytes / 2) this.#giveUp();
+  }
+
+  /** Of those that the playlist would name, or for players that were there before: they have others. */
+  get hasEnough(): boolean {
+    return (
+      this.#segments.length >= Math.min(enoughSegments, this.#options.segmentCount) || (this.#isContinued && this.#segments.length > 0)
+    );
   }
 
   /** Undefined until there is a segment. */

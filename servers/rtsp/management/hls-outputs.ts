@@ -26,6 +26,8 @@ export interface HlsOutputOptions extends Omit<HlsOptions, "onSegment"> {
 }
 
 const firstSegmentMs = 15_000;
+/** Of long segments fewer are better than none for so long. */
+const enoughMs = 6_000;
 const noSegment = "the stream has no segment yet";
 
 /** The streams as HLS: segments are made while somebody fetches them. */
@@ -148,14 +150,20 @@ class HlsOutput implements FrameReader {
     this.#waiting.resolve();
   }
 
-  /** Waits for the first segment. */
+  /** Waits for the first segments. */
   async playlist(): Promise<string> {
-    for (;;) {
-      const text = this.muxer.playlist();
-      if (text !== undefined) return text;
-      if (this.isOver) throw new HttpRefusal(503, noSegment);
-      await this.#waiting.wait();
+    const lateMs = performance.now() + enoughMs;
+    while (!this.isOver && !this.muxer.hasEnough && (performance.now() < lateMs || this.muxer.playlist() === undefined)) {
+      try {
+        await this.#waiting.wait();
+      } catch (refusal) {
+        if (this.muxer.playlist() === undefined) throw refusal;
+        break;
+      }
     }
+    const text = this.muxer.playlist();
+    if (text === undefined) throw new HttpRefusal(503, noSegment);
+    return text;
   }
 
   close(): void {

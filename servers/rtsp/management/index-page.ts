@@ -58,7 +58,7 @@ export function indexPage(paths: readonly Path[], { rtsp, rtsps, rtmp }: IndexAd
   ];
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Backlot RTSP</title>
-<style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem;color-scheme:light dark}th,td{padding:.3rem 1.5rem .3rem 0;text-align:left}video{width:128px;height:72px;background:#8883}</style></head>
+<style>:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem}th,td{padding:.3rem 1.5rem .3rem 0;text-align:left}video{width:128px;height:72px;background:#8883}</style></head>
 <body><h1>Backlot RTSP</h1><h2>Streams</h2>
 <table><tr><th></th><th>Play</th><th>Source</th><th>Tracks</th><th>Readers</th><th>Over HTTP</th></tr>
 ${rows.join("\n")}</table>
