@@ -1,6 +1,7 @@
 import { createSocket, type RemoteInfo } from "node:dgram";
 import { once } from "node:events";
 import os, { type NetworkInterfaceInfo } from "node:os";
+import { performance } from "node:perf_hooks";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { localAddresses } from "../../servers/core/net/local-addresses.ts";
 import { type ListenUdpOptions, listenUdp } from "../../servers/core/net/udp-listener.ts";
@@ -19,6 +20,7 @@ async function listen(options: Partial<ListenUdpOptions> = {}) {
   const listener = await listenUdp({
     ...{ port: 0, openToLan: true, onStop: (one) => void releases.push(one) },
     onMessage: (datagram, from, { sender }) => void sender.send(datagram, from.port, from.address),
+    isUsedUp: () => false,
     ...options,
   });
   return { listener, port: listener.port, release };
@@ -155,6 +157,24 @@ describe("UDP open to the LAN", () => {
     }
     await system.looksUntil(() => listener.places.length === 41);
   });
+
+  it.runIf(isLinux)(
+    "[BL-593] of a turn of the event loop whose time is used up the datagrams that are left are read in the next one",
+    async () => {
+      const turns: number[] = [];
+      const { port } = await listen({
+        openToLan: false,
+        onMessage: () => void turns.push(performance.nodeTiming.uvMetricsInfo.loopCount),
+        isUsedUp: () => turns.length < 5,
+      });
+      const socket = createSocket("udp4");
+      onTestFinished(() => void socket.close());
+      // Sent while nothing is read.
+      for (let count = 0; count < 10; count++) socket.send(String(count), port, "127.0.0.1");
+      await until(() => turns.length === 10);
+      expect(new Set(turns.slice(0, 5)).size).toBe(5);
+    },
+  );
 
   it.runIf(isLinux)("[BL-587] an address that was there for long is known when it is back, however many others came and went", async () => {
     const system = interfaces();

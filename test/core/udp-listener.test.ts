@@ -26,7 +26,7 @@ async function listen(
   };
   onTestFinished(release);
   const onStop = (one: () => Promise<void>) => void releases.push(one);
-  const { port } = await listenUdp({ port: 0, openToLan: false, onMessage: echo, ...options, onStop });
+  const { port } = await listenUdp({ port: 0, openToLan: false, onMessage: echo, isUsedUp: () => false, ...options, onStop });
   return { port, release };
 }
 

@@ -167,7 +167,15 @@ describe("a session of media", () => {
 
   it("[WEBRTC-491] whoever may not play takes no place from anybody", async () => {
     const log = createLog({ level: () => "error", write: () => {} });
-    const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", requestsPerSecond: 1_000, onStop: onEnd, log });
+    const port = await MediaPort.listen({
+      port: 0,
+      openToLan: false,
+      publicAddress: "",
+      requestsPerSecond: 1_000,
+      turns: new WorkTurns(),
+      onStop: onEnd,
+      log,
+    });
     const track = { kind: "video", codec: "h264", clockRate: 90_000, channels: 1, format: "" };
     const services = {
       call: async (_provided: unknown, _name: string, { address }: { readonly address: string }) =>
@@ -205,7 +213,15 @@ describe("a session of media", () => {
 
   it("[WEBRTC-491] whoever may not publish takes no place from anybody, and the address with most publishers gives way", async () => {
     const log = createLog({ level: () => "error", write: () => {} });
-    const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", requestsPerSecond: 1_000, onStop: onEnd, log });
+    const port = await MediaPort.listen({
+      port: 0,
+      openToLan: false,
+      publicAddress: "",
+      requestsPerSecond: 1_000,
+      turns: new WorkTurns(),
+      onStop: onEnd,
+      log,
+    });
     const services = {
       call: async (_provided: unknown, _name: string, { address }: { readonly address: string }) =>
         address === "192.0.2.9" ? { kind: "refused", status: 401, reason: "wrong password", challenges: [] } : { kind: "accepted" },
@@ -243,7 +259,15 @@ describe("a session of media", () => {
 
   it("[WEBRTC-346] a publisher that the RTSP service ends before its offer is answered gets 503, and leaves nothing", async () => {
     const log = createLog({ level: () => "error", write: () => {} });
-    const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", requestsPerSecond: 1_000, onStop: onEnd, log });
+    const port = await MediaPort.listen({
+      port: 0,
+      openToLan: false,
+      publicAddress: "",
+      requestsPerSecond: 1_000,
+      turns: new WorkTurns(),
+      onStop: onEnd,
+      log,
+    });
     const services: PeerServices = {
       async call(_provided: unknown, _name: string, { session }: { readonly session: string }) {
         await sessions.handlers.calls.publishEnded({ session, reason: "the path is taken" });
@@ -274,7 +298,15 @@ describe("a session of media", () => {
 
   it("[WEBRTC-522] an offer is read when it is the turn of its client", async () => {
     const log = createLog({ level: () => "error", write: () => {} });
-    const port = await MediaPort.listen({ port: 0, openToLan: false, publicAddress: "", requestsPerSecond: 1_000, onStop: onEnd, log });
+    const port = await MediaPort.listen({
+      port: 0,
+      openToLan: false,
+      publicAddress: "",
+      requestsPerSecond: 1_000,
+      turns: new WorkTurns(),
+      onStop: onEnd,
+      log,
+    });
     const played = { kind: "playing", tracks: [], leftOut: [] };
     const sessions = new MediaSessions({
       ...{ port, services: { call: async () => played } as never, certificate: await createDtlsCertificate() },

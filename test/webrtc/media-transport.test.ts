@@ -87,6 +87,7 @@ describe("bytes of the network", () => {
       openToLan: false,
       publicAddress: "",
       requestsPerSecond: 1_000,
+      turns: { isUsedUp: () => false },
       onStop: (release) => void releases.push(release),
       log,
     });

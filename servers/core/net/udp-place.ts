@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from "
 import { lookup } from "node:dns";
 import { once } from "node:events";
 import { isIP } from "node:net";
-import { createDatagramSender, type DatagramSender } from "./datagram-sender.ts";
+import { createDatagramSender, type DatagramSender, leaveToNextTurn } from "./datagram-sender.ts";
 import type { LocalAddress } from "./local-addresses.ts";
 
 /** Where a listener receives and sends: an address of this computer. Who holds it can send again once an address that was gone has come back. */
@@ -19,6 +19,8 @@ export interface UdpPlace {
 export interface UdpPlaceOptions {
   /** Answer by the place's sender. */
   readonly onMessage: (datagram: Buffer, from: RemoteInfo, place: UdpPlace) => void;
+  /** The turn of the event loop has no time left: the rest is read in the next one. There may be a hundred sockets with datagrams. */
+  readonly isUsedUp: () => boolean;
   /** An error of one socket after it was bound, such as ECONNREFUSED. The socket stays open. */
   readonly onError?: (error: Error) => void;
   /** Size of the system's receive buffer in bytes; datagrams beyond it are dropped. Systems have an upper limit. Of each queue. */
@@ -81,9 +83,12 @@ export class OpenPlace implements UdpPlace {
         throw error;
       }
     }
-    const { onMessage, onError = () => {} } = this.#options;
+    const { onMessage, isUsedUp, onError = () => {} } = this.#options;
     for (const socket of sockets) {
-      socket.on("message", (datagram, from) => onMessage(datagram, from, this));
+      socket.on("message", (datagram, from) => {
+        onMessage(datagram, from, this);
+        if (isUsedUp()) leaveToNextTurn(socket);
+      });
       socket.on("error", onError);
     }
     this.scope = scope;

@@ -75,6 +75,7 @@ export class UdpPorts {
         const listener = await listenUdp({
           ...{ port: wanted, openToLan, log, onStop: (release) => void releases.push(release) },
           onMessage: (datagram, from) => this.#receive(part, datagram, from),
+          isUsedUp: () => this.#turns.isUsedUp(),
         });
         this.#listeners[part] = listener;
         return listener.port;

@@ -43,6 +43,7 @@ export async function startMedia({ config, services, traffic, log, onStop, iceSe
     openToLan,
     publicAddress: relayAddress,
     requestsPerSecond: config.mediaRequestsPerSecond,
+    turns,
     onStop,
     log,
   });

@@ -101,6 +101,7 @@ export async function listenTurn(options: TurnServerOptions): Promise<TurnServer
     const { port } = await listenUdp({
       ...{ port: wanted, openToLan, onStop: release, log, receiveBufferBytes: options.receiveBufferBytes, queues: udpQueues },
       onMessage: receiveDatagram,
+      isUsedUp: () => turns.isUsedUp(),
     });
     return await listenTcp({
       port,

@@ -6,6 +6,7 @@ import { listenUdp, type UdpListener } from "../../../core/net/udp-listener.ts";
 import type { UdpPlace } from "../../../core/net/udp-place.ts";
 import type { Log } from "../../../core/service/log.ts";
 import { errorText } from "../../../core/service/service-error.ts";
+import type { WorkTurns } from "../../../core/turns/work-turns.ts";
 import { hasIntegrity } from "../../stun/message-integrity.ts";
 import { stunAttributes, stunMethods } from "../../stun/stun-attributes.ts";
 import { attributeOf, isStun, parseStun, type StunMessage } from "../../stun/stun-message.ts";
@@ -24,6 +25,8 @@ export interface MediaPortOptions {
   readonly publicAddress: string;
   /** Datagrams of ICE and DTLS of one socket that are worked on. */
   readonly requestsPerSecond: number;
+  /** What waits for its turn is worked on before more is read. */
+  readonly turns: Pick<WorkTurns, "isUsedUp">;
   readonly onStop: (release: () => void | Promise<void>) => void;
   readonly log: Log;
 }
@@ -61,10 +64,11 @@ export class MediaPort {
 
   /** Resolves when it listens; rejects as `listenUdp`. */
   static async listen(options: MediaPortOptions): Promise<MediaPort> {
-    const { port, openToLan, onStop, log } = options;
+    const { port, openToLan, turns, onStop, log } = options;
     const media = new MediaPort(options);
     media.#listener = await listenUdp({
       ...{ port, openToLan, onStop, log, queues: udpQueues, receiveBufferBytes },
+      isUsedUp: () => turns.isUsedUp(),
       onMessage: (datagram, from, place) => {
         try {
           media.#receive(datagram, from, place);
