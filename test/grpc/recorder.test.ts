@@ -1,5 +1,6 @@
 import { connect } from "node:http2";
 import { expect, it } from "vitest";
+import { hasTone } from "../../contract/traffic/row-filter.ts";
 import { WorkTurns } from "../../servers/core/turns/work-turns.ts";
 import { createCallMetrics } from "../../servers/grpc/observe/call-metrics.ts";
 import { listenMetrics } from "../../servers/grpc/observe/metrics-server.ts";
@@ -138,6 +139,30 @@ it("[GRPC-62] the log names each call with status, time, messages and client; th
   await until(() => service.counters()?.items === 1);
   // Streams last as long as they are read: their times say nothing of the service.
   expect(service.counters()).toMatchObject({ items: 1, clients: 1, note: expect.stringMatching(/^unary p95 /) });
+});
+
+it("[GRPC-371] the sum counts as failed what the filter finds as failed: also calls that the client cancelled, or left, at its deadline or before", async () => {
+  const service = await startGrpc();
+  const client = service.client();
+  const hello = (headers: Readonly<Record<string, string>>, deadlineMs?: number) =>
+    callMethod(client, "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x" }], {
+      metadata: headers,
+      ...(deadlineMs !== undefined && { deadlineMs }),
+    });
+  await hello({});
+  await hello({ "x-backlot-status": "INVALID_ARGUMENT" });
+  await hello({ "x-backlot-status": "UNAVAILABLE" });
+  await hello({ "x-backlot-delay": "10s" }, 100);
+  const session = connect(`http://${service.address}`);
+  onEnd(() => session.destroy());
+  const fields = { ":method": "POST", ":path": "/example.Greeter/BidirectionalStream", "content-type": "application/grpc" };
+  session.request(fields).on("error", () => {});
+  await until(() => service.rows().find(({ tone, target }) => tone === "pending" && target === fields[":path"]));
+  session.destroy();
+  const rows = await until(() => (service.rows().filter(({ tone }) => tone !== "pending").length === 5 ? service.rows() : undefined));
+  expect(rows.map(({ tone }) => tone)).toEqual(["ok", "refused", "failed", expect.stringMatching(/^(?:failed|aborted)$/), "aborted"]);
+  expect(rows.filter(({ tone }) => hasTone(tone, "failed")).length).toBe(3);
+  await until(() => service.counters()?.note?.endsWith("3 of 5 failed"));
 });
 
 it("[GRPC-334] log lines show no secret of a path, also where a reason quotes it", async () => {

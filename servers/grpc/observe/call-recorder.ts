@@ -1,5 +1,6 @@
 import type { ConnectionHead } from "../../../contract/traffic/connection.ts";
 import { redactTarget } from "../../../contract/traffic/redact-target.ts";
+import { hasTone } from "../../../contract/traffic/row-filter.ts";
 import type { BodyBudget } from "../../core/http/connections/body-budget.ts";
 import { createClientNames } from "../../core/http/messages/client-name.ts";
 import { durationText, loggedReason, loggedTarget } from "../../core/http/record/http-log-line.ts";
@@ -97,7 +98,8 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit, messag
       entry.end(end);
       traffic.end(entry);
       if (end.status?.code !== 0) errors++;
-      if (entry.tone === "failed") failed++;
+      // Those that the list's filter "Failed" finds: also those that the client cancelled or left.
+      if (hasTone(entry.tone, "failed")) failed++;
       if (end.status && entry.method?.pattern === "unary") {
         latency.add(entry.tookMs);
         history.addLatency(entry.tookMs);
