@@ -10,17 +10,28 @@ export interface MqttSubscription {
   readonly identifier: number;
 }
 
-export interface MqttClient {
+/** Of its connection, and while it is away of the last one. */
+export interface MqttConnectionFigures {
+  readonly transport: "tcp" | "tls" | "ws" | "wss";
+  readonly peer: string;
+  /** 0 is none. */
+  readonly keepAliveSeconds: number;
+  readonly inflightLimit: number;
+  readonly messagesIn: number;
+  readonly messagesOut: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/** Without the figures of a connection where it had none since the start of this broker. */
+export interface MqttClient extends Partial<MqttConnectionFigures> {
   readonly clientId: string;
   readonly connected: boolean;
   /** 3, 4 (3.1.1) or 5; of the last connection. */
   readonly version: number;
   readonly username?: string;
-  readonly transport?: "tcp" | "tls" | "ws" | "wss";
-  readonly peer?: string;
   /** When it connected, or when it left. */
   readonly since: number;
-  readonly keepAliveSeconds: number;
   /** 4294967295 is never. */
   readonly sessionExpirySeconds: number;
   readonly subscriptions: readonly MqttSubscription[];
@@ -30,12 +41,7 @@ export interface MqttClient {
   readonly queuedBytes: number;
   readonly queueLimit: number;
   readonly inflight: number;
-  readonly inflightLimit: number;
   readonly dropped: number;
-  readonly messagesIn: number;
-  readonly messagesOut: number;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
   /** Bytes that the client has not read yet. */
   readonly unreadBytes: number;
   /** Set while it is frozen or delayed from the page. */

@@ -31,6 +31,7 @@ import { ExpiringQueues } from "./session/expiring-queues.ts";
 import { restoreInSteps } from "./session/move-session.ts";
 import { type PendingWill, publishWill } from "./session/pending-will.ts";
 import { recheckSession } from "./session/recheck-session.ts";
+import { figuresOf } from "./session/recipient.ts";
 import { Session, sessionBytes } from "./session/session.ts";
 import type { SessionStore, StoredState } from "./session/session-store.ts";
 import { StoreGuard } from "./session/store-guard.ts";
@@ -338,6 +339,7 @@ export class Engine {
       session.recipient = undefined;
       session.recount();
       session.disconnectedAt = steadyNow();
+      session.lastConnection = figuresOf(connection);
     }
     this.observer.disconnected?.(connection, why, session !== undefined);
     if (isCurrent) this.leave(session);

@@ -2,6 +2,7 @@ import type { MqttClient, MqttClientPage } from "../../../contract/services/mqtt
 import { firstWithin } from "../../core/service/first-within.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Subscription } from "../engine/routing/subscription.ts";
+import { figuresOf } from "../engine/session/recipient.ts";
 import type { Session } from "../engine/session/session.ts";
 import { toComputerTime } from "../engine/steady-clock.ts";
 import type { ClientFaults } from "./client-faults.ts";
@@ -87,15 +88,15 @@ export function describeClient(engine: Engine, session: Session, clientFaults: C
   const { will } = session;
   const connection = engine.clients.get(session.clientId);
   const username = connection?.identity.username;
+  // Unknown where the session was restored, or came from another broker.
+  const { sendWindow, ...figures } = connection ? figuresOf(connection) : (session.lastConnection ?? { version: session.v5 ? 5 : 4 });
   const activeFault = clientFaults.of(session.clientId);
   return {
     clientId: session.clientId,
     connected: connection !== undefined,
-    version: connection?.version ?? (session.v5 ? 5 : 4),
+    ...figures,
     ...(username !== undefined && { username }),
-    ...(connection && { transport: connection.origin.transport, peer: connection.origin.peer }),
     since: connection?.since ?? toComputerTime(session.disconnectedAt),
-    keepAliveSeconds: connection?.keepAliveSeconds ?? 0,
     sessionExpirySeconds: session.expirySeconds,
     subscriptions: firstSubscriptions(session).map(({ filter, options }) => ({ filter, ...options })),
     subscriptionCount: session.subscriptions.size,
@@ -106,12 +107,8 @@ export function describeClient(engine: Engine, session: Session, clientFaults: C
     queuedBytes: session.queue.bytes,
     queueLimit: engine.limits.queueMessages,
     inflight: session.inflight.size,
-    inflightLimit: connection?.sendWindow ?? 0,
+    ...(sendWindow !== undefined && { inflightLimit: sendWindow }),
     dropped: session.dropped,
-    messagesIn: connection?.messagesIn ?? 0,
-    messagesOut: connection?.messagesOut ?? 0,
-    bytesIn: connection?.bytesIn ?? 0,
-    bytesOut: connection?.output.bytesOut ?? 0,
     unreadBytes: connection?.output.pendingBytes ?? 0,
     ...(activeFault && { activeFault }),
   };

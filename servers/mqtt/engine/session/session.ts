@@ -16,14 +16,14 @@ import { InflightTable } from "./inflight-table.ts";
 import { noteDelivered } from "./note-delivered.ts";
 import { type PendingWill, willBytes } from "./pending-will.ts";
 import { ReceivedIds } from "./received-ids.ts";
-import type { Recipient } from "./recipient.ts";
+import type { ConnectionFigures, Recipient } from "./recipient.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** Messages of its queue that a client gets between two looks at the clock. */
 const sentBetweenLooks = 32;
 
-/** Memory of a session in addition to its client identifier, its will and its subscriptions (940 measured). */
-const ownBytes = 1_000;
+/** Memory of a session in addition to its client identifier, its will and its subscriptions (940 measured), and of its last connection. */
+const ownBytes = 1_200;
 
 /** Memory of a session with this will and the user name of its connection, without its subscriptions and messages. */
 export const sessionBytes = (clientId: string, will: PendingWill | undefined, username = ""): number =>
@@ -63,6 +63,7 @@ export class Session {
   /** How long the session outlives its connection. */
   expirySeconds = 0;
   disconnectedAt = 0;
+  lastConnection: ConnectionFigures | undefined = undefined;
   /** What counts as one client (`rateLimitKey`) of the address from which its client connected last. */
   address = "";
   /** As `sessionBytes`; counted for all sessions together until `release`. */
@@ -70,7 +71,7 @@ export class Session {
   private ownWill: PendingWill | undefined = undefined;
   /** Tests for topics that the rules hide from the client, whatever it subscribed to. */
   hidden: ((topic: string) => boolean) | undefined = undefined;
-  /** Whose rights its subscriptions and messages were compared with last, in this process. */
+  /** Whose rights it was compared with last, in this process. */
   checkedFor: Identity | undefined = undefined;
   /** When a delayed will is due; 0 if none is pending. */
   willDueAt = 0;

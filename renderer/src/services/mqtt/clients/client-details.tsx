@@ -11,12 +11,13 @@ import { onEscape } from "../../../ui/keys.ts";
 import { Note, Pair, Pairs, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
-import { formatBytes, formatCount, formatRate } from "../../../ui/texts/quantity.ts";
+import { formatBytes, formatCount } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDuration, formatDurationExact, isoTime } from "../../../ui/texts/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
 import styles from "./client-details.module.css";
 import { ClientFaultDialog } from "./client-fault-dialog.tsx";
+import { connectionTexts } from "./connection-texts.ts";
 import { subscriptionText, versionText } from "./mqtt-texts.ts";
 
 interface ClientDetailsProps {
@@ -132,6 +133,8 @@ function FaultMenu({ clientId }: { readonly clientId: string }) {
 function Facts({ client, goneAt, ratePerSecond }: Pick<ClientDetailsProps, "client" | "goneAt" | "ratePerSecond">) {
   const now = useNow();
   const { connected, will, subscriptions, subscriptionCount } = client;
+  const { keepAlive, messages, bytes, inflight, title } = connectionTexts(client, goneAt === undefined ? ratePerSecond : undefined);
+  const ofConnection = title !== undefined && { title };
   const activeFault = goneAt === undefined ? client.activeFault : undefined;
   return (
     <Pairs className={styles.pairs}>
@@ -151,12 +154,14 @@ function Facts({ client, goneAt, ratePerSecond }: Pick<ClientDetailsProps, "clie
       )}
       <Pair name="Protocol">{[`MQTT ${versionText(client.version)}`, client.transport].filter(Boolean).join(", ")}</Pair>
       {client.peer && (
-        <Pair name="From">
+        <Pair name={connected ? "From" : "Last from"}>
           <Peer peer={client.peer} />
         </Pair>
       )}
       {client.username !== undefined && <Pair name="User">{client.username}</Pair>}
-      <Pair name="Keep alive">{client.keepAliveSeconds === 0 ? "off" : `${client.keepAliveSeconds} s`}</Pair>
+      <Pair name="Keep alive" {...ofConnection}>
+        {keepAlive}
+      </Pair>
       <Pair name="Session">
         {client.sessionExpirySeconds === 0
           ? "ends on disconnect"
@@ -164,13 +169,14 @@ function Facts({ client, goneAt, ratePerSecond }: Pick<ClientDetailsProps, "clie
             ? "never expires"
             : `expires after ${formatDuration(client.sessionExpirySeconds * 1_000)}`}
       </Pair>
-      <Pair name="Messages">
-        {`${formatCount(client.messagesIn)} in, ${formatCount(client.messagesOut)} out`}
-        {goneAt === undefined && `, ${formatRate(ratePerSecond)}/s`}
+      <Pair name="Messages" {...ofConnection}>
+        {messages}
       </Pair>
-      <Pair name="Bytes">{`${formatBytes(client.bytesIn)} in, ${formatBytes(client.bytesOut)} out${client.unreadBytes > 0 ? `, ${formatBytes(client.unreadBytes)} unread` : ""}`}</Pair>
+      <Pair name="Bytes" {...ofConnection}>
+        {bytes}
+      </Pair>
       <Pair name="Queue">{`${formatCount(client.queued)} of ${formatCount(client.queueLimit)}, ${formatBytes(client.queuedBytes)}`}</Pair>
-      <Pair name="In flight">{`${formatCount(client.inflight)} of ${formatCount(client.inflightLimit)}`}</Pair>
+      <Pair name="In flight">{inflight}</Pair>
       {client.dropped > 0 && (
         <Pair name="Dropped">
           <span className={styles.warn}>{formatCount(client.dropped)}</span>

@@ -28,7 +28,7 @@ export const noClientRates: ClientRates = { counted: new Map(), perSecond: new M
 export function clientRates(known: ClientRates, clients: readonly MqttClient[], now: number): ClientRates {
   const counted = new Map<string, Counted>();
   const perSecond = new Map<string, number>();
-  for (const { clientId, messagesIn, messagesOut, since } of clients) {
+  for (const { clientId, messagesIn = 0, messagesOut = 0, since } of clients) {
     const count = { at: now, messages: messagesIn + messagesOut };
     const before = known.counted.get(clientId);
     const next = before?.since === since ? withCount(before, count) : { since, changes: [count], isFirstView: true };
