@@ -110,7 +110,13 @@ describe("acceptance", () => {
     [0, 3, "0 %"],
     [2, 3, "67 %"],
     [0, 0, "–"],
-  ])("%d of %d is %s", (accepted, total, text) => {
+    [213, 214, "99.5 %"],
+    [199, 200, "99.5 %"],
+    [99_999, 100_000, "99.9 %"],
+    [100_000, 100_000, "100 %"],
+    [1, 100_000, "0.1 %"],
+    [1, 214, "0.5 %"],
+  ])("[EV-247] %d of %d is %s", (accepted, total, text) => {
     expect(shareText(accepted, total)).toBe(text);
   });
 });

@@ -114,5 +114,11 @@ export function labelledBars({ at, step }: Pick<OutcomeBars, "at" | "step">, mos
   return at.flatMap((_, index) => (index % every === 0 ? [index] : []));
 }
 
-/** "46 %"; a dash if nothing was counted. */
-export const shareText = (accepted: number, total: number): string => (total === 0 ? "–" : `${Math.round((accepted / total) * 100)} %`);
+/** "46 %"; "99.9 %" and "0.1 %" where it is nearly all or nothing, which only all and none are; a dash if nothing was counted. */
+export function shareText(accepted: number, total: number): string {
+  if (total === 0) return "–";
+  const percent = (accepted / total) * 100;
+  if (percent >= 99.5 && percent < 100) return `${(Math.floor(percent * 10) / 10).toFixed(1)} %`;
+  if (percent > 0 && percent < 0.5) return `${(Math.ceil(percent * 10) / 10).toFixed(1)} %`;
+  return `${Math.round(percent)} %`;
+}
