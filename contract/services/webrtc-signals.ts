@@ -35,6 +35,10 @@ export interface LadderAnswer {
   readonly more: number;
   /** Names of the peers in them, by identifier; also of those that have left. */
   readonly names: Readonly<Record<string, string>>;
+  /** Those of them that are connected no more. */
+  readonly left: readonly string[];
+  /** Those of them whose name another peer has or had, too, as far as signals are kept. */
+  readonly namesakes: readonly string[];
 }
 
 /** The other descriptions that belong to one: rows, absent where there is none, or it is no longer kept. */

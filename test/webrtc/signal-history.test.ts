@@ -50,6 +50,28 @@ it("[WEBRTC-406] signals are listed by room and by pair with what they carry and
   expect(history.between("b", "a").map(({ type }) => type)).toEqual(["answer", "candidate"]);
 });
 
+it("[WEBRTC-607] of the peers in signals those that have left are named, and those whose name another one has or had", () => {
+  const here: Record<string, string> = { a1: "Ann", b1: "Bob", c: "Cid", n: "" };
+  const history = new SignalHistory({ signals: 100, bytes: 1 << 20 }, (peer) => here[peer]);
+  const join = (peer: string) => history.add(passed("join", peer, undefined, { type: "join" }, { outcome: "joined" }));
+  for (const peer of ["a1", "b1", "c", "n"]) join(peer);
+  history.add(passed("chat", "service", undefined, { type: "chat", text: "x" }));
+  history.add(passed("offer", "a1", "nobody", { sdp: offer }, { isLost: true, outcome: "peer-unknown" }));
+  expect(history.list({ limit: 100 })).toMatchObject({ left: [], namesakes: [] });
+  delete here.a1;
+  delete here.n;
+  here.a2 = "Ann";
+  join("a2");
+  expect(history.list({ limit: 100 })).toMatchObject({ left: expect.arrayContaining(["a1", "n"]), namesakes: ["a2", "a1"] });
+  // Also where the other one is not in the answer.
+  expect(history.list({ limit: 100, peers: ["a2"] })).toMatchObject({ left: [], namesakes: ["a2"] });
+  const { version } = history;
+  delete here.c;
+  history.noteEnd(99, { id: "c", dialect: "json", rooms: [], facts: { userAgent: "" } }, "client left", 99);
+  expect(history.version).toBeGreaterThan(version);
+  expect(history.list({ limit: 100 }).left).toContain("c");
+});
+
 it("[WEBRTC-407] of a description the one before it and the one of the other side are found", () => {
   const history = new SignalHistory({ signals: 100, bytes: 1 << 20 }, () => undefined);
   const add = (kind: "offer" | "answer", from: string, to: string) => {

@@ -95,7 +95,7 @@ export class SignalHistory {
     return this.#total;
   }
 
-  /** Grows with each signal, and with what becomes of one that was held back. */
+  /** Grows with each signal, and with what becomes of one that was held back, and of a peer. */
   get version(): number {
     return this.#total + this.#settled;
   }
@@ -134,10 +134,14 @@ export class SignalHistory {
     return added;
   }
 
-  /** Its connection has ended; of a peer in no room nobody notices it. */
+  /** Its connection has ended; that of a peer in no room is no signal: nobody notices it. */
   noteEnd(row: number, { id, dialect, rooms, facts }: EndedPeer, outcome: string, at: number): void {
     const [room] = rooms;
-    if (!room) return;
+    if (!room) {
+      // Its signals are shown as those of one that has left.
+      if (this.#names.has(id)) this.#settled++;
+      return;
+    }
     const end = { kind: "leave", dialect, from: id, room: room.name, outcome, isEnd: true, bytes: 0, message: "" } as const;
     this.add({ ...end, row, at, ...(isSampleAgent(facts.userAgent) && { isSample: true }) });
   }
@@ -184,11 +188,35 @@ export class SignalHistory {
       else more++;
     }
     const ids = new Set(found.flatMap(({ from, to }) => [from, to ?? ""]));
-    const names = [...ids].flatMap((id) => {
+    const names = new Map<string, string>();
+    for (const id of ids) {
       const name = this.#nameOf(id) ?? this.#names.get(id);
-      return name ? [[id, name] as const] : [];
-    });
-    return { signals: found.reverse(), more, names: Object.fromEntries(names) };
+      if (name) names.set(id, name);
+    }
+    const senders = new Set(found.map(({ from }) => from));
+    return {
+      signals: found.reverse(),
+      more,
+      names: Object.fromEntries(names),
+      // One to whom something was sent in vain may never have been there.
+      left: [...ids].filter((id) => this.#hasLeft(id) && (senders.has(id) || this.#names.has(id))),
+      namesakes: this.#namesakes(names),
+    };
+  }
+
+  #hasLeft(id: string): boolean {
+    return id !== serviceId && this.#nameOf(id) === undefined;
+  }
+
+  /** Those of the named peers that share their name with another one that is known. */
+  #namesakes(names: ReadonlyMap<string, string>): readonly string[] {
+    const bearers = new Map<string, number>();
+    for (const name of names.values()) bearers.set(name, (bearers.get(name) ?? 0) + 1);
+    for (const [id, name] of this.#names) {
+      const count = bearers.get(name);
+      if (count !== undefined && !names.has(id)) bearers.set(name, count + 1);
+    }
+    return [...names].filter(([, name]) => (bearers.get(name) ?? 0) > 1).map(([id]) => id);
   }
 
   /** What one peer sent to the other, in order; what it sent to a room that both are in counts as well. */

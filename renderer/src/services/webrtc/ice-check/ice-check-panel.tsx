@@ -1,5 +1,5 @@
 import { webrtcActions } from "../../../../../contract/services/webrtc.ts";
-import type { IceCheck, IceFinding, IceVerdict } from "../../../../../contract/services/webrtc-ice-check.ts";
+import type { IceCheck, IceFinding, IceSideFacts, IceVerdict } from "../../../../../contract/services/webrtc-ice-check.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { type MarkTone, ToneMark } from "../../../list/cells/tone-mark.tsx";
@@ -7,6 +7,7 @@ import { LowerPanel } from "../../../ui/lower-panel.tsx";
 import { Caption, Spring } from "../../../ui/panel.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { peerName } from "../ladder/ladder-columns.tsx";
+import { markLeft, type PeerLabels } from "../peer-labels.ts";
 import styles from "./ice-check.module.css";
 import { candidatesText, joinedFindings, relaysText, requestsText } from "./ice-check-texts.ts";
 
@@ -34,13 +35,15 @@ const findingWords: Readonly<Record<IceFinding["tone"], string>> = {
 interface IceCheckPanelProps {
   /** The peers whose connection is explained. */
   readonly pair: readonly [string, string] | undefined;
-  readonly names: Readonly<Record<string, string>>;
+  readonly names: PeerLabels;
+  /** Peers that are connected no more. */
+  readonly left: ReadonlySet<string>;
   /** It is asked for again when this changes. */
   readonly version: number;
 }
 
 /** Below the ladder: why two peers are connected or not, in words. */
-export function IceCheckPanel({ pair, names, version }: IceCheckPanelProps) {
+export function IceCheckPanel({ pair, names, left, version }: IceCheckPanelProps) {
   const client = useControl();
   const answer = useAnswer({
     key: ["webrtc", "ice.check", ...(pair ?? [])],
@@ -53,6 +56,7 @@ export function IceCheckPanel({ pair, names, version }: IceCheckPanelProps) {
     keepsPrevious: false,
   });
   const check = pair && answer.value;
+  const caption = check ? check.sides.map((side) => markLeft(nameOf(side, names), left.has(side.peer))).join(" and ") : undefined;
   return (
     <LowerPanel
       title="ICE check"
@@ -64,8 +68,8 @@ export function IceCheckPanel({ pair, names, version }: IceCheckPanelProps) {
       head={
         <>
           {check && <VerdictMark check={check} />}
-          <Caption grow title={check ? captionOf(check) : undefined}>
-            {check ? captionOf(check) : pair ? "Neither is known any more." : "Pick two peers to read why they are connected, or not."}
+          <Caption grow title={caption}>
+            {check ? caption : pair ? "Neither is known any more." : "Pick two peers to read why they are connected, or not."}
           </Caption>
           <Spring />
         </>
@@ -76,7 +80,8 @@ export function IceCheckPanel({ pair, names, version }: IceCheckPanelProps) {
   );
 }
 
-const captionOf = ({ sides: [one, other] }: IceCheck): string => `${shownText(one.name)} and ${shownText(other.name)}`;
+/** As the ladder calls it; else as the service knows it. */
+const nameOf = ({ peer, name }: IceSideFacts, names: PeerLabels): string => peerName(peer, { ...(name && { [peer]: name }), ...names });
 
 export const VerdictMark = ({ check: { verdict } }: { readonly check: IceCheck }) => (
   <span aria-live="polite">
@@ -85,7 +90,7 @@ export const VerdictMark = ({ check: { verdict } }: { readonly check: IceCheck }
 );
 
 /** Findings, then what each side offered and asked for. */
-export function IceCheckResult({ check, names }: { readonly check: IceCheck; readonly names: Readonly<Record<string, string>> }) {
+export function IceCheckResult({ check, names }: { readonly check: IceCheck; readonly names: PeerLabels }) {
   return (
     <>
       {joinedFindings(check).map((finding, index) => (
@@ -103,7 +108,7 @@ export function IceCheckResult({ check, names }: { readonly check: IceCheck; rea
         {check.sides.map((side) => (
           <div key={side.peer} className={styles.side}>
             <span className={styles.name} title={shownText(side.peer)}>
-              {shownText(peerName(side.peer, { ...names, ...(side.name && { [side.peer]: side.name }) }))}
+              {nameOf(side, names)}
               <Caption>{shownText(side.address)}</Caption>
             </span>
             <dl className={styles.facts}>

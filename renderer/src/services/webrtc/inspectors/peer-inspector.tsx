@@ -26,6 +26,7 @@ import { FaultPairs } from "../faults/fault-badges.tsx";
 import { WebrtcFaultMenu } from "../faults/webrtc-fault-menu.tsx";
 import { peerName } from "../ladder/ladder-columns.tsx";
 import { requestedLadders } from "../ladder/ladder-scope.ts";
+import { type PeerLabels, peerLabels } from "../peer-labels.ts";
 import { ChatForm } from "../rooms/chat-form.tsx";
 import { useWebrtcView } from "../use-webrtc-view.ts";
 import styles from "./inspectors.module.css";
@@ -93,7 +94,7 @@ function Exchanged({ peer, total, onRow, onClose }: ExchangedProps) {
   const choice = useRowChoice(signalRow);
   return (
     <Answered answer={answer} what="the signals" compact>
-      {({ signals, more, names }) => (
+      {({ signals, more, ...named }) => (
         <div className={styles.exchanged}>
           <div className={styles.head}>
             <Caption grow>
@@ -119,7 +120,7 @@ function Exchanged({ peer, total, onRow, onClose }: ExchangedProps) {
               label="Signals, newest first"
               count={signals.length}
               rowAt={(index) => signals[signals.length - 1 - index]}
-              columns={exchangedColumns(peer, names)}
+              columns={exchangedColumns(peer, peerLabels(named))}
               empty={<Caption className={styles.head}>It has sent and got no signal yet.</Caption>}
             />
           </div>
@@ -129,7 +130,7 @@ function Exchanged({ peer, total, onRow, onClose }: ExchangedProps) {
   );
 }
 
-const exchangedColumns = (peer: string, names: Readonly<Record<string, string>>): readonly Column<LadderSignal>[] => [
+const exchangedColumns = (peer: string, names: PeerLabels): readonly Column<LadderSignal>[] => [
   { id: "direction", title: "Direction", minSample: "from peer", rank: 1, cell: ({ from }) => (from === peer ? "from peer" : "to peer") },
   timeColumn(2),
   {

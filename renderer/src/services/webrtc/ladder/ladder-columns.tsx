@@ -5,11 +5,12 @@ import type { Column } from "../../../list/columns/column.ts";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../../ui/texts/time.ts";
+import { markLeft, type PeerLabels } from "../peer-labels.ts";
 import styles from "./ladder.module.css";
 import { type LaidOutLadder, type Lane, othersLane, type Rung, serviceLane } from "./lay-out-ladder.ts";
 
 export interface LadderNames {
-  readonly names: Readonly<Record<string, string>>;
+  readonly names: PeerLabels;
 }
 
 /** What a peer calls itself, or the start of its identifier. */
@@ -50,11 +51,13 @@ export function rungSummary({ signals }: Rung): string {
 }
 
 interface ColumnOptions extends LadderNames, Pick<LaidOutLadder, "lanes"> {
+  /** Peers that are connected no more. */
+  readonly left: ReadonlySet<string>;
   readonly picked: readonly string[];
   readonly onPick: (peer: string) => void;
 }
 
-export const ladderColumns = ({ lanes, names, picked, onPick }: ColumnOptions): readonly Column<Rung>[] => [
+export const ladderColumns = ({ lanes, names, left, picked, onPick }: ColumnOptions): readonly Column<Rung>[] => [
   {
     id: "time",
     title: "Time",
@@ -80,7 +83,7 @@ export const ladderColumns = ({ lanes, names, picked, onPick }: ColumnOptions): 
   {
     id: "ladder",
     title: "Peers",
-    head: <LaneHeads lanes={lanes} names={names} picked={picked} onPick={onPick} />,
+    head: <LaneHeads lanes={lanes} names={names} left={left} picked={picked} onPick={onPick} />,
     rank: 0,
     cell: (rung) => <RungCell rung={rung} lanes={lanes} names={names} />,
   },
@@ -95,7 +98,7 @@ export const ladderColumns = ({ lanes, names, picked, onPick }: ColumnOptions): 
 ];
 
 /** The peers: a press picks one, of whom only the signals are shown; a second one makes it a pair. */
-function LaneHeads({ lanes, names, picked, onPick }: ColumnOptions) {
+function LaneHeads({ lanes, names, left, picked, onPick }: ColumnOptions) {
   return (
     <div className={styles.heads} style={{ "--lanes": lanes.length } as never}>
       {lanes.map((lane) => {
@@ -118,18 +121,23 @@ function LaneHeads({ lanes, names, picked, onPick }: ColumnOptions) {
             type="button"
             className={styles.head}
             aria-pressed={picked.includes(lane.id)}
-            title={shownText(lane.peers > 1 ? `${lane.id}, and ${formatCount(lane.peers - 1)} before on the same line` : lane.id)}
+            data-left={left.has(lane.id) || undefined}
+            title={shownText(headTitle(lane, left.has(lane.id)))}
             // The keys of the grid move through rows.
             onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && event.stopPropagation()}
             onClick={() => onPick(lane.id)}
           >
             {title}
+            {left.has(lane.id) && <span className="visually-hidden">{markLeft("", true)}</span>}
           </button>
         );
       })}
     </div>
   );
 }
+
+const headTitle = ({ id, peers }: Lane, hasLeft: boolean): string =>
+  peers > 1 ? `${markLeft(id, hasLeft)}, and ${formatCount(peers - 1)} before on the same line` : markLeft(id, hasLeft);
 
 /** Signals that go to nobody else. */
 const ofPeerAlone: ReadonlySet<string> = new Set(["join", "leave", "bad"]);

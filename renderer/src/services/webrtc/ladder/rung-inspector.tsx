@@ -7,6 +7,7 @@ import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import { WebrtcRow } from "../inspectors/webrtc-row.tsx";
+import type { PeerLabels } from "../peer-labels.ts";
 import styles from "./ladder.module.css";
 import { peerName, rungSummary, rungTitle } from "./ladder-columns.tsx";
 import type { Rung } from "./lay-out-ladder.ts";
@@ -27,7 +28,7 @@ const columns: readonly Column<LadderSignal>[] = [
 
 interface RungInspectorProps {
   readonly rung: Rung;
-  readonly names: Readonly<Record<string, string>>;
+  readonly names: PeerLabels;
   readonly onClose: () => void;
 }
 

@@ -29,6 +29,7 @@ import { useRemembered } from "../../../ui/use-remembered.ts";
 import { clientLine, signallingHost } from "../client-lines.ts";
 import { IceCheckPanel } from "../ice-check/ice-check-panel.tsx";
 import { WebrtcRow } from "../inspectors/webrtc-row.tsx";
+import { choicesOfPeers, markLeft, peerLabels } from "../peer-labels.ts";
 import { useWebrtcView } from "../use-webrtc-view.ts";
 import { ladderColumns, peerName } from "./ladder-columns.tsx";
 import { type LadderScope, noLadderScope, requestedLadders } from "./ladder-scope.ts";
@@ -98,6 +99,8 @@ export function WebrtcSignals() {
   const signals = answer.value?.signals ?? noSignals;
   const mostLanes = Math.max(3, Math.floor((Math.max(600, box.width) - besidePx) / lanePx));
   const names = answer.value?.names ?? noNames;
+  const labels = useMemo(() => (answer.value ? peerLabels(answer.value) : noNames), [answer.value]);
+  const left = useMemo(() => new Set(answer.value?.left), [answer.value]);
   const before = useRef<readonly string[]>([]);
   const ladder = useMemo(() => {
     const laidOut = layOutLadder({ signals, mostLanes, foldsCandidates: folds, names, before: before.current });
@@ -113,16 +116,15 @@ export function WebrtcSignals() {
     setWithoutSample(false);
     change(noLadderScope);
   };
-  const columns = ladderColumns({ lanes: ladder.lanes, names, picked: peers, onPick: pick });
+  const columns = ladderColumns({ lanes: ladder.lanes, names: labels, left, picked: peers, onPick: pick });
   const pair = pairOf(scope, answer.value);
   const opened = choice.opened && (ladder.rungs.find(({ row }) => row === choice.opened?.id) ?? choice.opened.row);
   const rooms = useWebrtcView("rooms", (view) => view.rooms);
-  const nameChoices = Object.entries(names).map(([value, label]): Choice => ({ value, label }));
+  const unnamed = ladder.lanes.filter(({ id }) => id !== othersLane && id !== serviceLane && !(id in names));
   const peerChoices = async (search: string) =>
-    [
-      ...nameChoices,
-      ...ladder.lanes.filter(({ id }) => id !== othersLane && id !== serviceLane && !(id in names)).map(({ id }) => ({ value: id })),
-    ].filter(({ value, label = "" }: Choice) => `${value} ${label}`.toLowerCase().includes(search.trim().toLowerCase()));
+    choicesOfPeers([...Object.entries(labels), ...unnamed.map(({ id }) => [id, id] as const)], left).filter(
+      ({ value, label = "" }: Choice) => `${value} ${label}`.toLowerCase().includes(search.trim().toLowerCase()),
+    );
   const isEmpty = answer.value !== undefined && signals.length === 0;
   const isFiltered = room !== "" || peers.length > 0 || withoutSample;
   return (
@@ -158,7 +160,7 @@ export function WebrtcSignals() {
           version={answer.value}
           search="Peer contains"
           none="No peer has sent a signal yet"
-          shown={(peer) => peerName(peer, names)}
+          shown={(peer) => markLeft(peerName(peer, labels), left.has(peer))}
           widthPx={140}
         />
       ))}
@@ -194,11 +196,11 @@ export function WebrtcSignals() {
       }
       below={
         <>
-          <IceCheckPanel pair={pair} names={names} version={version} />
+          <IceCheckPanel pair={pair} names={labels} left={left} version={version} />
           {opened && (
             <InspectorSlot shows={opened.row}>
               {opened.signals.length > 1 ? (
-                <RungInspector rung={opened} names={names} onClose={choice.close} />
+                <RungInspector rung={opened} names={labels} onClose={choice.close} />
               ) : (
                 <WebrtcRow row={opened.row} onClose={choice.close} />
               )}
