@@ -111,6 +111,11 @@ it("[GRPC-366] an editor that saves the file while a change is written is not ov
   });
   expect(readFileSync(file, "utf8")).toBe("edited 2, changed");
   expect(readdirSync(folder)).toEqual(["replies.json"]);
+  // An editor empties the file before it writes it.
+  writeFileSync(file, "");
+  setTimeout(() => writeFileSync(file, "written"), 40);
+  await replies.change(async () => `${texts.at(-1)}, changed`);
+  expect(readFileSync(file, "utf8")).toBe("written, changed");
   let count = 0;
   const endless = replies.change(async () => {
     writeFileSync(file, `again ${count++}`);

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { renameSync } from "node:fs";
 import { copyFile, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { ServiceError } from "../service/service-error.ts";
@@ -9,8 +10,8 @@ export interface WriteOptions {
   readonly backup?: string;
   /** Owner-only (0600), unless it is given. */
   readonly mode?: number;
-  /** Asked when the new file is on disk, right before it takes the place of the old one. */
-  readonly mayReplace?: () => Promise<boolean>;
+  /** Asked when the new file is on disk, right before it takes the place of the old one: nothing of this program happens between them. */
+  readonly mayReplace?: () => boolean;
 }
 
 /**
@@ -32,15 +33,16 @@ export async function writeFileAtomically(file: string, content: string, options
     } finally {
       await handle.close();
     }
-    if (mayReplace && !(await mayReplace())) {
-      await rm(temporary);
-      return false;
-    }
     if (backup) {
       await copyFile(temporary, `${temporary}.backup`);
       await rename(`${temporary}.backup`, backup);
     }
-    await rename(temporary, file);
+    if (!mayReplace) await rename(temporary, file);
+    else if (mayReplace()) renameSync(temporary, file);
+    else {
+      await rm(temporary);
+      return false;
+    }
     return true;
   } catch (error) {
     await Promise.all([rm(temporary, { force: true }), rm(`${temporary}.backup`, { force: true })]);

@@ -1,6 +1,7 @@
-import { type BigIntStats, type FSWatcher, unwatchFile, watch, watchFile } from "node:fs";
-import { realpath, stat } from "node:fs/promises";
+import { type BigIntStats, type FSWatcher, statSync, unwatchFile, watch, watchFile } from "node:fs";
+import { realpath } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { writeSettings } from "../../core/files/atomic-file.ts";
 import { openRegularFile } from "../../core/files/regular-file.ts";
 import { countOf } from "../../core/service/quantity.ts";
@@ -28,6 +29,8 @@ export interface RepliesFile {
 const lookMs = 1_000;
 /** Of a change while another program writes the file. */
 const mostTries = 10;
+/** At a file that is empty and was not. */
+const mostLooks = 6;
 /** An editor may write a file in several steps. */
 const settleMs = 30;
 
@@ -67,6 +70,16 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
     await onText(text);
   }
 
+  /** Resolves with the state of the file that was read. An editor may have emptied it, to write it a moment later. */
+  async function readFrom(target: string, knownBefore: string | undefined): Promise<BigIntStats | undefined> {
+    for (let looked = 1; ; looked++) {
+      const state = stateOf(target);
+      await read();
+      if (known !== "" || !knownBefore || looked === mostLooks) return state;
+      await sleep(settleMs);
+    }
+  }
+
   const look = () => {
     clearTimeout(timer);
     timer = setTimeout(() => void inTurn(read), settleMs);
@@ -98,11 +111,10 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
         for (let tried = 0; tried < mostTries; tried++) {
           // Of a symbolic link the target is replaced.
           const target = await realpath(file).catch(() => file);
-          const before = await stateOf(target);
-          await read();
+          const before = await readFrom(target, knownBefore);
           const text = await next(known !== knownBefore);
           // An editor may save the file while the new one is written.
-          const mayReplace = async () => isSameState(before, await stateOf(target));
+          const mayReplace = () => isSameState(before, stateOf(target));
           if (!(await writeSettings(target, text, { mode: before ? Number(before.mode) & 0o777 : 0o600, mayReplace }))) continue;
           await take(text);
           return;
@@ -113,7 +125,7 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
   };
 }
 
-const stateOf = (file: string): Promise<BigIntStats | undefined> => stat(file, { bigint: true }).catch(() => undefined);
+const stateOf = (file: string): BigIntStats | undefined => statSync(file, { bigint: true, throwIfNoEntry: false });
 
 const isSameState = (one: BigIntStats | undefined, other: BigIntStats | undefined): boolean =>
   one?.ino === other?.ino && one?.size === other?.size && one?.mtimeNs === other?.mtimeNs;
