@@ -96,10 +96,11 @@ it("[BL-381] requests of many connections that are late at the same time are ref
   const server = createServer(pipelinedRequests);
   boundPipelines(server, undefined, new WorkTurns(() => nowMs));
   server.on("connection", (socket) => {
-    const { write } = socket;
-    socket.write = (...args: unknown[]) => {
-      nowMs++;
-      return Reflect.apply(write, socket, args) as boolean;
+    const { end } = socket;
+    socket.end = (...args: unknown[]) => {
+      // Node ends it again when the client has.
+      if (args[0]) nowMs++;
+      return Reflect.apply(end, socket, args) as Socket;
     };
     late.push(socket);
   });

@@ -152,7 +152,7 @@ it("[EV-41] on a small disk the log does not take the room of the database, and 
   skip,
 }) => {
   const dir = temporaryDir();
-  if (!mountSmallDisk(dir, "1500k")) skip("this user may not mount a small disk");
+  if (!mountSmallDisk(dir, "1100k")) skip("this user may not mount a small disk");
   const other = path.join(dir, "other");
   writeFileSync(other, Buffer.alloc(300_000));
   const { url, stop } = await startEvents({ database: path.join(dir, "events.db"), rateLimits: false });

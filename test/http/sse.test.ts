@@ -134,12 +134,13 @@ it("[HTTP-145] an event is sent to many subscribers in slices, to each in the sa
   await connections.at(-1)?.received(/"id":0/);
   sending.push(send("last"));
   const counts = await Promise.all(sending);
-  expect(counts.slice(0, 3)).toEqual([{ subscribers: 300 }, { subscribers: 300 }, { subscribers: 300 }]);
-  expect(counts[3]).toEqual({ subscribers: 301 });
+  // Each begins in a turn of its own ([BL-590]): the new subscriber may be there before the third.
+  expect([counts[0], counts[3]]).toEqual([{ subscribers: 300 }, { subscribers: 301 }]);
   const order = (text: string) => [...text.matchAll(/^data: (first|x|third|last)/gm)].map(([, word]) => word);
   for (const [index, connection] of connections.entries()) {
     const text = await connection.received(/data: last\n\n/);
-    expect(order(text)).toEqual(index < 300 ? ["first", "x", "third", "last"] : ["last"]);
+    const sent = ["first", "x", "third", "last"];
+    expect(order(text)).toEqual(index < 300 ? sent : sent.slice(-order(text).length));
   }
 });
 
