@@ -62,8 +62,6 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   const ofSockets = new WeakMap<Socket, GrpcConnection>();
   const pipelines = new WeakMap<Socket, Pipeline>();
   const http1Servers = new Set<Server>();
-  /** Their last answer is decided: further errors are consequences of the same fault. */
-  const refused = new WeakSet<Socket>();
   let draining = false;
 
   function onFault({ path }: CallHead, error: unknown): void {
@@ -119,8 +117,7 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
   /** Bytes that never became a request. */
   function onMalformed(error: ClientError, socket: Socket): void {
     const pipeline = pipelines.get(socket);
-    // RFC 9112 §9.6: what follows a request that closes the connection is ignored.
-    if (pipeline?.handles(error) || refused.has(socket) || (error.code === "HPE_CLOSED_CONNECTION" && socket.writable)) return;
+    if (pipeline?.isFault(error) === false) return;
     if (error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable) {
       socket.destroy();
       return;
@@ -130,7 +127,6 @@ export async function listenWeb(options: WebServerOptions): Promise<GrpcListener
       socket.destroy();
       return;
     }
-    refused.add(socket);
     const refuse = () => {
       if (socket.writable) refuseMalformed(error, socket);
     };

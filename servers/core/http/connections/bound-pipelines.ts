@@ -49,23 +49,22 @@ export function boundPipelines(
   });
   const answerTo = ({ code = "" }: ClientError) =>
     code === "HPE_HEADER_OVERFLOW" ? heads.refusal : (refusals[code] ?? refusal("400 Bad Request"));
-  const refused = new WeakSet<object>();
-  server.on("clientError", (error: ClientError, socket) => {
-    const pipeline = pipelines.get(socket as Socket);
-    // RFC 9112 §9.6: what follows a request that closes the connection is ignored.
-    if (pipeline?.handles(error) || refused.has(socket) || (error.code === "HPE_CLOSED_CONNECTION" && socket.writable)) return;
-    refused.add(socket);
-    const refuse = () => {
-      if (socket.writable) lingeringClose(socket as Socket, answerTo(error));
-      else socket.destroy();
-    };
-    // Node looks for late requests at intervals, and finds those of thousands at once.
-    void pipeline?.work.run(
-      oneStep(() => {
-        if (!socket.writable || !pipeline.whenAnswered(refuse)) socket.destroy();
-      }),
-    );
+  server.on("clientError", (error: ClientError, stream) => {
+    const socket = stream as Socket;
+    const pipeline = pipelines.get(socket);
     if (!pipeline) socket.destroy();
+    else if (pipeline.isFault(error)) {
+      const refuse = () => {
+        if (socket.writable) lingeringClose(socket, answerTo(error));
+        else socket.destroy();
+      };
+      // Node looks for late requests at intervals, and finds those of thousands at once.
+      void pipeline.work.run(
+        oneStep(() => {
+          if (!socket.writable || !pipeline.whenAnswered(refuse)) socket.destroy();
+        }),
+      );
+    }
   });
   return (socket) => pipelines.get(socket);
 }

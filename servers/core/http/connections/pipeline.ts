@@ -63,6 +63,7 @@ export class Pipeline {
   readonly #head: ArrivingHead;
   /** Its head is too large: nothing more is parsed. */
   #isRefused = false;
+  #hasFault = false;
   /** The share was not over when the piece came that is being parsed: the first request in it begins. */
   #mayBeginFirst = false;
   /** Another protocol has begun. */
@@ -234,6 +235,17 @@ export class Pipeline {
     // What another protocol has written is no answer.
     if (this.#isOver && this.#unanswered.size === 0) return 0;
     return this.#unanswered.unsentBytes(this.#socket.writableLength);
+  }
+
+  /**
+   * True, once, for an error of the parser that has to be answered. What follows a request that closes the connection is ignored (RFC 9112 §9.6), and
+   * further errors are consequences of the same fault.
+   */
+  isFault(error: ClientError): boolean {
+    const isBehindTheLast = error.code === "HPE_CLOSED_CONNECTION" && this.#socket.writable;
+    if (this.handles(error) || this.#hasFault || isBehindTheLast) return false;
+    this.#hasFault = true;
+    return true;
   }
 
   /** Calls back, perhaps at once, when all that has begun is answered. False where a request has come in part: its answer may wait for the rest. */
