@@ -16,7 +16,7 @@ export interface WriteOptions {
 
 /**
  * Writes the whole file or leaves the old one: a temporary file beside it is flushed to disk, then renamed over it.
- * False where it may not.
+ * Resolves with false where `mayReplace` does not allow that.
  * The package write-file-atomic names its temporary file by the process id, which two containers on one folder may share,
  * and patches the process's handling of signals while it writes.
  */

@@ -2,11 +2,10 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import { type HeaderList, type HttpExchangeFacts, wholeBytes } from "../../../../contract/traffic/http.ts";
 import { hidden, isHidden } from "../../../../contract/traffic/secret-headers.ts";
 import { cmdQuoted, inBash, isLongArgument, isWindows, powerShellInput, printed, shellNote, shellQuoted } from "../../ui/copy/shells.ts";
-import { originOfConnection } from "../../ui/texts/address.ts";
+import { originOfConnection, pathOfTarget } from "../../ui/texts/address.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
 import { keepsMore, notCopied } from "../kind-commands.ts";
-import { pathOfTarget } from "./replay-target.ts";
 
 /** A request to be written as a command or program. */
 export interface Replay {

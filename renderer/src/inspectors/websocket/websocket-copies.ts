@@ -2,10 +2,9 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import { type HeaderList, type HttpExchangeFacts, headerValue } from "../../../../contract/traffic/http.ts";
 import type { WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
 import { inBash, printed, shellQuoted } from "../../ui/copy/shells.ts";
-import { originOfConnection } from "../../ui/texts/address.ts";
+import { originOfConnection, pathOfTarget } from "../../ui/texts/address.ts";
 import { decodeText, fromBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
-import { pathOfTarget } from "../http/replay-target.ts";
 import { notCopied } from "../kind-commands.ts";
 
 export interface WebSocketReplay {

@@ -4,10 +4,10 @@ import { tryMethods } from "../../../../contract/services/http.ts";
 import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { isHidden, isSecretHeader } from "../../../../contract/traffic/secret-headers.ts";
 import { bodyText, partOfBody, type Replay, sentHeaders } from "../../inspectors/http/copy-as.ts";
-import { pathOfTarget } from "../../inspectors/http/replay-target.ts";
 import { notForTry } from "../../inspectors/kind-commands.ts";
 import { createHandover } from "../../pages/service/handover.ts";
 import { targetWithoutCredentials, withoutCredentialText, withoutCredentialValues } from "../../ui/credentials.ts";
+import { pathOfTarget } from "../../ui/texts/address.ts";
 import { fromBase64 } from "../../viewer/decode/bytes.ts";
 
 export type TryMethod = (typeof tryMethods)[number];

@@ -1,6 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { IceServer } from "../../../../contract/services/webrtc.ts";
-import { shellQuoted } from "../../ui/copy/shells.ts";
+import { shellNote, shellQuoted } from "../../ui/copy/shells.ts";
 import { endpointsOf } from "../../ui/texts/address.ts";
 
 const kinds = {
@@ -140,7 +140,7 @@ for (const track of stream.getTracks()) connection.addTransceiver(track, { direc
 ${exchange(`${http}/whip/mine`)}
 // Everybody may play it now: ${http}/whep/mine`;
     case "gstreamer":
-      return `: 'With the plugins in Rust (gst-plugins-rs)'
+      return `${shellNote("With the plugins in Rust (gst-plugins-rs)")}
 gst-launch-1.0 videotestsrc is-live=true ! whipclientsink video-caps=video/x-h264 signaller::whip-endpoint=${http}/whip/mine`;
     case "obs":
       return `Settings, Stream
