@@ -113,7 +113,7 @@ export class HlsMuxer {
     if (isTooLong || this.#openBytes > mostBytes / 2) this.#giveUp();
   }
 
-  /** Of those that the playlist would name, or for players that were there before: they have others. */
+  /** A player that begins now has enough segments. One that was there before another publisher has earlier ones. */
   get hasEnough(): boolean {
     return (
       this.#segments.length >= Math.min(enoughSegments, this.#options.segmentCount) || (this.#isContinued && this.#segments.length > 0)

@@ -26,7 +26,7 @@ export interface HlsOutputOptions extends Omit<HlsOptions, "onSegment"> {
 }
 
 const firstSegmentMs = 15_000;
-/** Of long segments fewer are better than none for so long. */
+/** Where segments are long, the playlist has fewer after this time. */
 const enoughMs = 6_000;
 const noSegment = "the stream has no segment yet";
 
